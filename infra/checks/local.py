@@ -1,4 +1,4 @@
-"""The local system, started for a check that is written in Python."""
+"""Starts the local system for checks written in Python."""
 
 import contextlib
 import json
@@ -16,8 +16,9 @@ target = Path(os.environ.get("CARGO_TARGET_DIR", root / "target"))
 
 @contextlib.contextmanager
 def running(build=("--bin", "ecf-local"), program=None, options=()):
-    """What the system says when it is ready, with its `pid` and `program`, and a folder of the check's own; both are gone at the end. `build`
-    tells cargo what to build before; `program` is started instead of what cargo builds; `options` are more options of the system."""
+    """Yields the system's `--json` line with its `pid` and `program`, and a temporary folder; both end with the
+    context. `build` are cargo's arguments for the build before the start; `program` replaces the built program;
+    `options` are additional options of the system."""
     if program is None:
         subprocess.run(["cargo", "build", "-q", *build], cwd=root, check=True)
         program = target / "debug/ecf-local"

@@ -1,36 +1,41 @@
-//! Whether the company may answer a receipt that it has answered before.
+//! Decides whether the company may answer a receipt again.
 //!
-//! An answer that the tax authority took is final. One that it refused, or could not be told, is not: the same answer may be given
-//! again, or another one while the issuer has not taken the first. A new attempt of the certification begins with no answer.
+//! An answer that the tax authority accepted is final. An answer that it rejected, or that could not be delivered to
+//! it, may be repeated; a different one may replace it while the issuer has not accepted the first. A new attempt of
+//! the certification starts without answers.
 
 use ecf::{Encf, Rnc, catalogue::EstadoAprobacion};
 use ecf_api::ApiError;
-use ecf_store::{Approval, ApprovalCreated, ApprovalId, GivenAnswer, Scope, Told, ToldState};
+use ecf_store::{
+    ApprovalId, Scope,
+    approvals::{Approval, ApprovalCreated, GivenAnswer, Transmission, TransmissionState},
+};
 use jiff::Timestamp;
 
 use crate::{App, PATIENCE};
 
-/// What a new answer finds.
+/// The company's earlier answer to a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Before {
-    /// The receipt was not answered, as far as the authority and the issuer know.
+    /// The receipt was not answered, or neither the authority nor the issuer has the answer.
     Nothing,
-    /// An answer that does not stand.
+    /// An answer that is not final.
     Replaceable {
         given: GivenAnswer,
-        /// The issuer took it: it need not be told again.
+        /// The issuer accepted it, so it is not sent to the issuer again.
         issuer_has_it: bool,
     },
 }
 
-/// Finds out whether a receipt may be answered now.
+/// Finds the earlier answer to a receipt.
 ///
 /// # Errors
-/// 409 `answered_already`.
+/// 409 `answered_already` when that answer is final or pending, or when the issuer accepted it and the new one differs.
 pub(crate) async fn before(
     app: &App,
     scope: &Scope,
-    (rnc_emisor, encf): (&Rnc, &Encf),
+    rnc_emisor: &Rnc,
+    encf: &Encf,
     estado: EstadoAprobacion,
 ) -> Result<Before, ApiError> {
     let table = &app.exchange.table;
@@ -47,21 +52,21 @@ pub(crate) async fn before(
     let earlier = table.approval(scope, &by).await?;
     let earlier =
         earlier.ok_or_else(|| ApiError::internal(format!("approval {by} is gone, and its answer is there")))?;
-    let issuer_has_it = earlier.issuer.state == ToldState::Taken;
+    let issuer_has_it = earlier.issuer.state == TransmissionState::Taken;
     match earlier.authority.state {
-        ToldState::Refused | ToldState::GivenUp if issuer_has_it && earlier.estado != estado => {
+        TransmissionState::Refused | TransmissionState::GivenUp if issuer_has_it && earlier.estado != estado => {
             Err(issuer_took(&earlier))
         }
-        ToldState::Refused | ToldState::GivenUp => Ok(Before::Replaceable { given, issuer_has_it }),
-        ToldState::Pending => Err(on_its_way(&by)),
-        ToldState::Taken | ToldState::NotListed | ToldState::NotNeeded => Err(answered(&by)),
+        TransmissionState::Refused | TransmissionState::GivenUp => Ok(Before::Replaceable { given, issuer_has_it }),
+        TransmissionState::Pending => Err(on_its_way(&by)),
+        TransmissionState::Taken | TransmissionState::NotListed | TransmissionState::NotNeeded => Err(answered(&by)),
     }
 }
 
-/// Stores the company's answer and makes the first attempt to tell it.
+/// Stores the company's answer and makes the first attempt to deliver it.
 ///
 /// # Errors
-/// 409 `answered_already`, when another answer came in between.
+/// 409 `answered_already` when another answer was stored concurrently.
 pub(crate) async fn give(app: &App, scope: &Scope, new: Approval, before: Before) -> Result<Approval, ApiError> {
     let exchange = &app.exchange;
     let (new, created) = match before {
@@ -71,9 +76,10 @@ pub(crate) async fn give(app: &App, scope: &Scope, new: Approval, before: Before
         }
         Before::Replaceable { given, issuer_has_it } => {
             let new = Approval {
-                issuer: match issuer_has_it {
-                    true => issuer_knows(&given, new.created_at),
-                    false => new.issuer.clone(),
+                issuer: if issuer_has_it {
+                    issuer_knows(&given, new.created_at)
+                } else {
+                    new.issuer.clone()
                 },
                 ..new
             };
@@ -88,8 +94,8 @@ pub(crate) async fn give(app: &App, scope: &Scope, new: Approval, before: Before
     }
 }
 
-fn issuer_knows(given: &GivenAnswer, now: Timestamp) -> Told {
-    Told::not_needed(
+fn issuer_knows(given: &GivenAnswer, now: Timestamp) -> Transmission {
+    Transmission::not_needed(
         format!("the issuer took the same answer with approval {}", given.approval),
         now,
     )

@@ -1,7 +1,7 @@
-//! `POST /api/v1/ecf/cancellations`: annuls numbers that will never be used (ANECF), and `GET …/{id}`.
+//! `POST /api/v1/ecf/cancellations` annuls numbers that will never be used (ANECF); `GET …/{id}` shows an annulment.
 //!
-//! For numbers that were never sent, to the authority or to a buyer: unused ones, and those of receipts that were withdrawn before.
-//! What was sent is annulled by a credit note.
+//! For numbers that were never sent to the authority or to a buyer: unused numbers, and numbers of withdrawn receipts.
+//! A receipt that was sent is annulled by a credit note.
 
 use axum::Json;
 use axum::extract::State;
@@ -9,10 +9,12 @@ use ecf::messages::Anecf;
 use ecf::{Encf, Environment, FechaHora, Node, ReceiptType};
 use ecf_api::{
     ApiError, Caller, CodedError, FieldError, Fields, FromFields, Instant, PathId, TaxauthResponse, ValidJson,
-    ValidationError, signing_identity,
+    ValidationError,
 };
+use ecf_certificates::signing_identity;
 use ecf_store::{
-    Annulment, AnnulmentCreated, AnnulmentId, AnnulmentState, ArtifactKind, ExchangeJob, NumberRange, Scope, quantity,
+    AnnulmentId, ArtifactKind, ExchangeJob, Scope,
+    annulments::{Annulment, AnnulmentCreated, AnnulmentState, NumberRange, quantity},
 };
 use serde::Serialize;
 use std::time::Duration;
@@ -20,15 +22,15 @@ use utoipa::ToSchema;
 
 use crate::{App, PATIENCE};
 
-/// The format's entries.
+/// Upper bound of the entries, from the format of the ANECF.
 const MOST_RANGES: usize = 10;
-/// Each number is locked by itself.
+/// Upper bound of the numbers in a request; each number is locked separately.
 const MOST_NUMBERS: u64 = 10_000;
-/// As many as are locked while the caller waits; of more the worker takes care.
+/// Upper bound of the numbers that are locked during the request. The worker locks the numbers of a larger annulment.
 const MOST_WHILE_WAITING: u64 = 1_000;
 /// The members of an entry.
 const ENTRY: [&str; 4] = ["ecf_type", "sequence_from", "sequence_to", "quantity"];
-/// As many used numbers as are told.
+/// Upper bound of the used numbers that an error lists.
 const MOST_TOLD: usize = 10;
 
 /// Which numbers are annulled.
@@ -90,7 +92,7 @@ impl FromFields for CancelRequest {
     }
 }
 
-/// What is wrong with a member of an entry.
+/// An error in a member of an entry.
 struct Wrong {
     member: &'static str,
     kind: &'static str,
@@ -117,13 +119,13 @@ impl Wrong {
     }
 }
 
-/// The members of an entry that it does not have.
+/// The unknown members of an entry.
 fn unknown(entry: &Node) -> impl Iterator<Item = &str> {
     let members = entry.as_object().into_iter().flatten();
     members.map(|(name, _)| &**name).filter(|name| !ENTRY.contains(name))
 }
 
-/// One entry, or the member that is wrong with it.
+/// Parses one entry, or returns its first error.
 fn range(entry: &Node) -> Result<NumberRange, Wrong> {
     let text = |member: &'static str| {
         let (kind, msg) = match entry.get(member) {
@@ -354,14 +356,15 @@ pub(crate) async fn show_cancellation(
     Ok(Json((&annulment).into()))
 }
 
-/// Only numbers of the company's own ranges: of others nobody here knows whether they were used.
+/// Rejects numbers outside the company's registered ranges: the service cannot know whether they were used.
 async fn check_ranges(app: &App, scope: &Scope, cancellations: &[NumberRange]) -> Result<(), ApiError> {
     let known = app.exchange.table.ranges(scope, None).await?;
     let is_known = |(from, to): &NumberRange| {
-        // A stretch may lie in several ranges that follow one another.
+        // An entry may span several adjacent ranges.
         let mut next = from.sequence();
         while next <= to.sequence() {
-            let holds = |range: &&ecf_store::Range| range.ecf_type == from.receipt_type() && range.contains(next);
+            let holds =
+                |range: &&ecf_store::numbers::Range| range.ecf_type == from.receipt_type() && range.contains(next);
             match known.iter().find(holds) {
                 Some(range) => next = range.end + 1,
                 None => return false,

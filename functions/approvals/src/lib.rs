@@ -1,19 +1,20 @@
-//! Messages that a company signs about receipts: what it says of those that it received (ACECF), and which of its own numbers it
-//! will never use (ANECF).
+//! Messages that a company signs about receipts: approvals and rejections of received receipts (ACECF), and annulments
+//! of its own unused numbers (ANECF).
 //!
 //! | Route | Handler |
 //! |---|---|
 //! | `POST /api/v1/ecf/acecf/submit` | [`submit`]: approves or rejects a receipt of the inbox |
 //! | `POST /api/v1/ecf/acecf/outbound` | [`pass_on`]: the same, signed by the caller |
-//! | `POST /api/v1/ecf/acecf/inbound` | [`pass_on`]: an approval of somebody else, handed over to be passed on |
-//! | `GET /api/v1/ecf/acecf` | [`list`]: all of them, newest first |
-//! | `GET /api/v1/ecf/acecf/{id}` | [`view`]: how far an approval came |
+//! | `POST /api/v1/ecf/acecf/inbound` | [`pass_on`]: forwards an approval that another taxpayer signed |
+//! | `GET /api/v1/ecf/acecf` | [`list`]: all approvals, newest first |
+//! | `GET /api/v1/ecf/acecf/{id}` | [`view`]: the state of an approval |
 //! | `POST /api/v1/ecf/cancellations` | [`cancel`]: annuls numbers that will never be used |
-//! | `GET /api/v1/ecf/cancellations/{id}` | [`cancel`]: how far an annulment came |
+//! | `GET /api/v1/ecf/cancellations/{id}` | [`cancel`]: the state of an annulment |
 //!
-//! Each is kept first. Then the first attempt is made while the caller waits, for seconds; whatever it does not finish is answered
-//! as `pending` and finished by `exchange-worker`. The key decides about a repetition, which answers with the state of today.
-//! Annulments are here and not with `issuing` because they call the tax authority, whose tokens `issuing` must not read.
+//! Each message is stored first. The first attempt runs during the request, for some seconds. If it does not finish,
+//! the response says `pending` and `exchange-worker` continues. The idempotency key identifies a retry, which is
+//! answered with the current state. Annulments are here and not in `issuing` because they call the tax authority, and
+//! `issuing` must not read its tokens.
 
 mod answer;
 mod cancel;
@@ -31,13 +32,13 @@ use ecf_api::{ApiError, Keys};
 use ecf_exchange::{Exchange, Patience};
 use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
-use ecf_store::{AnnouncementId, Clients, Company, Scope};
+use ecf_store::{AnnouncementId, Clients, Scope, companies::Company};
 use ecf_taxauth::Waiting;
 
-/// How long the issuer and the authority may take while the caller waits, side by side.
+/// Time limit for the calls to the issuer and to the authority during a request; both run concurrently.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// What this function may touch; compare with its policies in `template.yaml`.
+/// The resources that this function uses. Its policies in `template.yaml` grant exactly these.
 #[derive(Clone)]
 pub struct App {
     keys: Keys,
@@ -45,10 +46,10 @@ pub struct App {
 }
 
 impl App {
-    /// Builds what the function needs from its environment, see [`Exchange::from_env`], and `WEBHOOK_QUEUE_URL`.
+    /// Builds the app from the environment: the variables of [`Exchange::from_env`], and `WEBHOOK_QUEUE_URL`.
     ///
     /// # Errors
-    /// Names the first variable that is missing or wrong.
+    /// Names the first variable that is missing or invalid.
     pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, ecf_runtime::Error> {
         let waiting = Some(Waiting::of_look_up());
         let exchange = Exchange::from_env(env, clients, clock.clone(), Patience::of_request(), waiting)?;
@@ -63,7 +64,7 @@ impl App {
         company.ok_or_else(|| ApiError::internal("the key's company is gone"))
     }
 
-    /// Queues news that is kept already.
+    /// Enqueues an announcement that is already stored.
     async fn announce(&self, scope: &Scope, news: &AnnouncementId) {
         if let Err(error) = ecf_webhooks::tell(&self.exchange.queues, scope, news).await {
             let error = ecf_runtime::telemetry::chain(&error);

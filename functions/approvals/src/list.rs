@@ -7,7 +7,7 @@ use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, ListView, Page, 
 use crate::App;
 use crate::view::ApprovalView;
 
-/// Which part of the list is asked for.
+/// The requested page of the list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ListRequest {
     page: Page,

@@ -1,9 +1,10 @@
-//! `POST /api/v1/ecf/acecf/inbound` and `/outbound`: approvals that were signed elsewhere, to be passed on.
+//! `POST /api/v1/ecf/acecf/inbound` and `/outbound`: forwards approvals that were signed elsewhere.
 //!
-//! The sender is who approves (`RNCComprador`), the receiver who issued the receipt (`RNCEmisor`). Outbound the company is the
-//! sender. Inbound it is one of the two; when it issued the receipt, the approval is held against that receipt and kept on it, as
-//! if it had come to the company's own address. A receipt that the company issued elsewhere, before it came here, is not known: the
-//! approval is stored with `receipt_unknown` and passed on all the same.
+//! The sender is the buyer who approves (`RNCComprador`); the receiver is the issuer of the receipt (`RNCEmisor`). For
+//! `outbound` the company is the sender. For `inbound` it is either of the two. When it is the issuer, the approval is
+//! validated against the receipt and stored on it, like one that arrived at the company's own address. If the company
+//! issued the receipt elsewhere, the receipt is unknown here: the approval is stored with `receipt_unknown` and
+//! forwarded to the authority.
 
 use axum::Json;
 use axum::extract::State;
@@ -11,7 +12,11 @@ use ecf::messages::acecf::DetalleAprobacionComercial;
 use ecf::{Encf, Environment, ReceiptType, Rnc};
 use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
 use ecf_exchange::answer::{self, NotTaken, SignedAnswer};
-use ecf_store::{Approval, ApprovalCreated, ApprovalId, ApprovalWay, ArtifactKind, Company, Scope, Told};
+use ecf_store::{
+    ApprovalId, ArtifactKind, Scope,
+    approvals::{Approval, ApprovalCreated, ApprovalWay, Transmission},
+    companies::Company,
+};
 use utoipa::ToSchema;
 use xmldsig::Limits;
 
@@ -139,7 +144,7 @@ async fn pass_on(
 ) -> Result<Json<ApprovalView>, ApiError> {
     let (scope, exchange) = (&caller.scope, &app.exchange);
     let id = ApprovalId::of(way.as_str(), scope, &request.idempotency_key);
-    // The key alone decides: not even the rest of the request is looked at.
+    // The idempotency key alone identifies a retry; the rest of the request is not compared.
     if let Some(existing) = exchange.table.approval(scope, &id).await? {
         return Ok(Json((&existing).into()));
     }
@@ -161,8 +166,9 @@ async fn pass_on(
     let (receipt_unknown, before) = match role {
         Role::Issuer => (!keep_on_receipt(app, scope, &request, &signed).await?, Before::Nothing),
         Role::Buyer => {
-            let receipt = (&request.receiver_rnc, &request.encf);
-            (false, company_answer::before(app, scope, receipt, signed.estado).await?)
+            let (issuer, encf) = (&request.receiver_rnc, &request.encf);
+            let before = company_answer::before(app, scope, issuer, encf, signed.estado).await?;
+            (false, before)
         }
     };
     let acecf = exchange
@@ -185,13 +191,13 @@ async fn pass_on(
         acecf,
         created_at: now,
         issuer: match (role, &request.receiver_url) {
-            // It is with us already.
-            (Role::Issuer, None) => Told::not_needed("the receipt is the company's own", now),
-            _ => Told::PENDING,
+            // The issuer is this company: nothing has to be sent to it.
+            (Role::Issuer, None) => Transmission::not_needed("the receipt is the company's own", now),
+            _ => Transmission::PENDING,
         },
         receiver_url: request.receiver_url,
         receipt_unknown,
-        authority: Told::PENDING,
+        authority: Transmission::PENDING,
         authority_answer: None,
         attempts: 0,
         next_action_at: None,
@@ -211,7 +217,7 @@ async fn pass_on(
     Ok(Json((&approval).into()))
 }
 
-/// What the key's company is in an approval.
+/// The role of the company in an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Buyer,
@@ -228,7 +234,7 @@ fn role(way: ApprovalWay, request: &PassOnRequest, company: &Company) -> Result<
     }
 }
 
-/// The approval must be about what the request says.
+/// Validates that the signed approval agrees with the request.
 fn agrees(request: &PassOnRequest, detail: &DetalleAprobacionComercial) -> Result<(), ApiError> {
     let in_message = [
         (
@@ -265,8 +271,8 @@ fn agrees(request: &PassOnRequest, detail: &DetalleAprobacionComercial) -> Resul
     if errors.is_empty() { Ok(()) } else { Err(errors.into()) }
 }
 
-/// Stores what a buyer said on the company's own receipt. The receipt itself does not change; the first answer stays. `false`: no
-/// receipt here has the number.
+/// Stores a buyer's answer on the company's receipt. The receipt's state does not change, and the first answer remains.
+/// Returns `false` when no receipt here has the number.
 async fn keep_on_receipt(
     app: &App,
     scope: &Scope,
@@ -279,9 +285,8 @@ async fn keep_on_receipt(
         return answer::may_be_approved(&request.encf).map(|()| false).map_err(conflict);
     };
     answer::hold_against(&signed.detail, &receipt).map_err(conflict)?;
-    let stores = (&exchange.table, &exchange.artifacts);
-    let now = exchange.clock.now();
-    let kept = answer::keep(stores, scope, &receipt, signed, &request.signed_xml, now).await?;
+    let (table, artifacts, now) = (&exchange.table, &exchange.artifacts, exchange.clock.now());
+    let kept = answer::keep(table, artifacts, scope, &receipt, signed, &request.signed_xml, now).await?;
     if let Some(news) = kept.map_err(conflict)? {
         app.announce(scope, &news).await;
     }

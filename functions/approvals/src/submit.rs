@@ -1,7 +1,8 @@
 //! `POST /api/v1/ecf/acecf/submit`: approves or rejects a receipt that the company received.
 //!
-//! The receipt is in the inbox, what the request repeats of it is right, and the tax authority accepted it: then the message is
-//! made, signed and kept. An answer that the authority took is final ([`crate::answer`]).
+//! Requirements: the receipt is in the inbox, the request repeats its data correctly, and the tax authority accepted
+//! it. Then the message is built, signed and stored. An answer that the authority accepted is final
+//! ([`crate::answer`]).
 
 use std::time::Duration;
 
@@ -11,10 +12,13 @@ use ecf::catalogue::EstadoAprobacion;
 use ecf::messages::Acecf;
 use ecf::messages::acecf::Answered;
 use ecf::{Amounts, Encf, Environment, Fecha, FechaHora, Monto, ReceiptType, Rnc, Texto};
-use ecf_api::{
-    ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError, signing_identity,
+use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
+use ecf_certificates::signing_identity;
+use ecf_store::{
+    ApprovalId, ArtifactKind, ContentHash, Scope,
+    approvals::{Approval, ApprovalWay, Transmission},
+    inbox::{AuthorityState, InboxItem},
 };
-use ecf_store::{Approval, ApprovalId, ApprovalWay, ArtifactKind, AuthorityState, ContentHash, InboxItem, Scope, Told};
 use ecf_taxauth::{ReceiptQuery, TaxAuthError, Verdict};
 use jiff::Timestamp;
 use utoipa::ToSchema;
@@ -23,9 +27,9 @@ use xmldsig::{Identity, Limits};
 use crate::view::ApprovalView;
 use crate::{App, answer};
 
-/// As long as the authority's `DetalleMotivoRechazo`.
+/// The maximum length of the authority's `DetalleMotivoRechazo`.
 const LONGEST_REASON: usize = 250;
-/// When to come back if the authority does not say.
+/// `Retry-After` when the authority does not send one.
 const RETRY_AFTER: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// Which receipt is approved or rejected.
@@ -87,7 +91,7 @@ impl FromFields for SubmitRequest {
         let environment = fields.environment("environment").optional();
         if let (Some(encf), Some(ecf_type)) = (&encf, ecf_type)
             && encf.receipt_type() != ecf_type
-            // The published client sends 31 unless it is told otherwise.
+            // The published client sends 31 by default.
             && ecf_type != ReceiptType::E31
         {
             let msg = format!(
@@ -171,15 +175,14 @@ pub(crate) async fn submit(
         .await?;
     match &item {
         Some(item) => fits(&request, item)?,
-        // The certification's third step approves receipts of a workbook, which nobody sends.
+        // Step 3 of the certification approves receipts of a workbook, which are never delivered to the inbox.
         None if environment == Environment::CerteCF => {}
         None => {
             let message = format!("{} of {} is not in the inbox", request.encf, request.rnc_emisor);
             return Err(ApiError::conflict("not_received", message));
         }
     }
-    let receipt = (&request.rnc_emisor, &request.encf);
-    let before = answer::before(&app, scope, receipt, request.estado).await?;
+    let before = answer::before(&app, scope, &request.rnc_emisor, &request.encf, request.estado).await?;
     if let Some(item) = item.filter(|_| company.settings.approve_accepted_only && environment != Environment::CerteCF) {
         check_accepted(&app, scope, &identity, &item).await?;
     }
@@ -207,15 +210,15 @@ fn new_approval(id: ApprovalId, request: SubmitRequest, acecf: ContentHash, now:
         receiver_url: None,
         receipt_unknown: false,
         created_at: now,
-        issuer: Told::PENDING,
-        authority: Told::PENDING,
+        issuer: Transmission::PENDING,
+        authority: Transmission::PENDING,
         authority_answer: None,
         attempts: 0,
         next_action_at: None,
     }
 }
 
-/// What the request repeats must be the receipt's.
+/// Validates the data that the request repeats against the receipt.
 fn fits(request: &SubmitRequest, item: &InboxItem) -> Result<(), ApiError> {
     let day = request.fecha_emision.to_string();
     if let Some(expected) = item.fecha_emision.as_deref().filter(|expected| *expected != day) {
@@ -251,7 +254,8 @@ fn sign(request: &SubmitRequest, identity: &Identity, now: Timestamp) -> Result<
     Ok(signed.xml)
 }
 
-/// The authority takes approvals of receipts that it accepted, and of no others. An acceptance that it confirmed is final.
+/// The authority accepts approvals only for receipts that it accepted. A recorded acceptance is final and is not asked
+/// again.
 async fn check_accepted(app: &App, scope: &Scope, identity: &Identity, item: &InboxItem) -> Result<(), ApiError> {
     if let Some(AuthorityState::Accepted | AuthorityState::ConditionallyAccepted) = item.authority {
         return Ok(());
@@ -269,7 +273,7 @@ async fn check_accepted(app: &App, scope: &Scope, identity: &Identity, item: &In
         codigo_seguridad: &code,
     };
     let state = session.receipt_state(query).await.map_err(no_answer)?;
-    // Another code is another document of the same number, and an answer without one proves nothing.
+    // A different code means another document with the same number. An answer without a code proves nothing.
     match state.codigo_seguridad {
         Some(other) if other != code => return Err(not_accepted("has another document of this number")),
         None if state.judged.verdict.is_acceptance() => {
@@ -312,7 +316,7 @@ fn acceptance_unknown(why: &str, retry_after: Duration) -> ApiError {
     ApiError::unavailable_because("taxauth_unavailable", message, retry_after)
 }
 
-/// What was given is not what it must be.
+/// 422 for a value that differs from the expected one.
 pub(crate) fn differs(
     code: &'static str,
     field: &str,

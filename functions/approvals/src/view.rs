@@ -1,9 +1,12 @@
-//! How far an approval came, as the API shows it, and `GET /api/v1/ecf/acecf/{id}`.
+//! The state of an approval as the API shows it, and `GET /api/v1/ecf/acecf/{id}`.
 
 use axum::Json;
 use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, Instant, PathId, TaxauthResponse, ValidationError};
-use ecf_store::{Approval, ApprovalId, Told, ToldState};
+use ecf_store::{
+    ApprovalId,
+    approvals::{Approval, Transmission, TransmissionState},
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -48,8 +51,8 @@ pub(crate) struct ToldView {
     at: Option<Instant>,
 }
 
-impl From<&Told> for ToldView {
-    fn from(told: &Told) -> Self {
+impl From<&Transmission> for ToldView {
+    fn from(told: &Transmission) -> Self {
         Self {
             status: told.state.as_str(),
             message: told.words.as_deref().map(str::to_owned),
@@ -61,11 +64,11 @@ impl From<&Told> for ToldView {
 impl From<&Approval> for ApprovalView {
     fn from(approval: &Approval) -> Self {
         let is = |state| approval.issuer.state == state || approval.authority.state == state;
-        let status = if is(ToldState::Pending) {
+        let status = if is(TransmissionState::Pending) {
             "pending"
-        } else if is(ToldState::Refused) {
+        } else if is(TransmissionState::Refused) {
             "refused"
-        } else if is(ToldState::GivenUp) {
+        } else if is(TransmissionState::GivenUp) {
             "failed"
         } else {
             "completed"
@@ -94,14 +97,14 @@ impl From<&Approval> for ApprovalView {
     }
 }
 
-fn in_words(told: &Told) -> String {
+fn in_words(told: &Transmission) -> String {
     let state = match told.state {
-        ToldState::Pending => "not told yet",
-        ToldState::Taken => "told",
-        ToldState::Refused => "refuses",
-        ToldState::NotListed => "receives nothing electronically",
-        ToldState::NotNeeded => "need not be told",
-        ToldState::GivenUp => "could not be told",
+        TransmissionState::Pending => "not told yet",
+        TransmissionState::Taken => "told",
+        TransmissionState::Refused => "refuses",
+        TransmissionState::NotListed => "receives nothing electronically",
+        TransmissionState::NotNeeded => "need not be told",
+        TransmissionState::GivenUp => "could not be told",
     };
     match &told.words {
         Some(words) => format!("{state} ({words})"),

@@ -5,16 +5,16 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use ecf_api::{ApiError, Caller, CodedError, DateRange, FieldError, ValidQuery, ValidationError};
 use ecf_evidence::audit::{AuditError, Order, Plan, TooLarge};
-use ecf_store::{KeptExport, fiscal_day};
+use ecf_store::{exports::KeptExport, fiscal_day};
 use futures::stream;
 use http::{HeaderValue, header};
 use serde_json::{Value, json};
 
 use crate::App;
 
-/// An archive that is estimated to be larger is refused.
+/// Upper bound of the estimated size of an archive.
 const LIMIT_BYTES: u64 = 180 * MEGABYTE;
-/// What a streamed answer carries at most.
+/// Lambda's limit for a streamed response.
 const CARRIED_BYTES: u64 = 200 * MEGABYTE;
 const MEGABYTE: u64 = 1024 * 1024;
 

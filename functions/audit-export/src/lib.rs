@@ -1,11 +1,11 @@
-//! Hands out a company's evidence of a span of time as one ZIP, in a stream.
+//! Serves a company's evidence for a span of time as one ZIP, streamed.
 //!
 //! | Route | Handler |
 //! |---|---|
-//! | `GET /api/v1/client/audit-export` | [`export`]: from the bucket if it was made before, else made while it is sent |
+//! | `GET /api/v1/client/audit-export` | [`export`]: from the bucket if it was built before, else while it is built |
 //!
-//! A function of its own, because streaming changes the answers of all routes of a function. What is in the archive says
-//! [`ecf_evidence::audit`].
+//! A separate function, because streaming applies to all routes of a function. [`ecf_evidence::audit`] describes the
+//! content of the archive.
 
 mod export;
 
@@ -17,9 +17,9 @@ use ecf_evidence::Files;
 use ecf_evidence::audit::Auditor;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_store::{Artifacts, Clients, Exports, Identities, Table, Vault};
+use ecf_store::{Artifacts, Clients, Exports, Identities, Table, Vault, stamp_hosts};
 
-/// What this function may touch; compare with its policies in `template.yaml`.
+/// The resources that this function uses. Its policies in `template.yaml` grant exactly these.
 #[derive(Clone)]
 pub struct App {
     keys: Keys,
@@ -28,18 +28,18 @@ pub struct App {
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`, and optionally
+    /// Builds the app from the environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`, and optionally
     /// `STAMP_ECF_URL` and `STAMP_FC_URL`.
     ///
     /// # Errors
-    /// Names the first variable that is missing or wrong.
+    /// Names the first variable that is missing or invalid.
     pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, EnvError> {
         let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
         let bucket = env.required("BUCKET_NAME")?;
         let files = Files::new(
             table.clone(),
             Artifacts::new(clients.s3.clone(), &bucket),
-            env.stamp_hosts()?,
+            stamp_hosts(env)?,
         );
         let exports = Exports::new(clients.s3.clone(), bucket);
         let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?);

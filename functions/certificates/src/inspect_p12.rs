@@ -1,12 +1,12 @@
 //! `POST /api/v1/client/tools/inspect-p12`.
 //!
-//! For whoever has a file that does not serve: what is in it as far as the PIN opens it, what is wrong, and what to do.
-//! Nothing is kept or logged.
+//! For a file that was rejected: reports the content that the PIN opens, the problems, and how to correct them. Nothing
+//! is stored or logged.
 
 use axum::Json;
 use axum::extract::State;
-use ecf_api::{Caller, CodedError, Form, FromForm, Instant, LARGEST_P12_BYTES, ValidForm, ValidationError};
-use ecf_trust::Owner;
+use ecf_api::{Caller, CodedError, Form, FromForm, Instant, ValidForm, ValidationError};
+use ecf_certificates::{LARGEST_P12_BYTES, Owner};
 use serde::Serialize;
 use utoipa::ToSchema;
 use xmldsig::{InspectedCertificate, InspectedKey, Inspection, P12Problem, Protection, inspect_pkcs12};
@@ -233,7 +233,7 @@ impl From<&P12Problem> for ProblemView {
     }
 }
 
-/// Where the message does not say it already.
+/// The correction of a problem, unless its message says it already.
 fn what_to_do(problem: &P12Problem) -> Option<&'static str> {
     Some(match problem.code() {
         "wrong_password" => "type the PIN as the issuer gave it; letter case and ñ count, blanks around it too",

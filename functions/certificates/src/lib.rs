@@ -1,14 +1,14 @@
-//! A company's certificates, and tools for everything that is signed with them.
+//! A company's certificates, and tools for signed documents.
 //!
 //! | Route | Handler |
 //! |---|---|
-//! | `GET /api/v1/client/certificates` | [`list`]: all that there were, newest first; one is active |
-//! | `POST /api/v1/client/certificates` | [`upload`]: a P12 with its PIN becomes the active one |
-//! | `POST /api/v1/client/tools/inspect-p12` | [`inspect_p12`]: what is in a P12 and what is wrong with it; nothing is kept |
+//! | `GET /api/v1/client/certificates` | [`list`]: all certificates so far, newest first; one is active |
+//! | `POST /api/v1/client/certificates` | [`upload`]: stores a P12 with its PIN as the active certificate |
+//! | `POST /api/v1/client/tools/inspect-p12` | [`inspect_p12`]: reports the content and the problems of a P12; nothing is stored |
 //! | `POST /api/v1/client/tools/verify-xml` | [`verify_xml`]: a report on any signed document of the scheme |
 //! | `POST /api/v1/client/tools/sign-xml` | [`sign_xml`]: signs a form of the authority's portal |
 //!
-//! With `signup` this is the only function that writes P12 secrets. No P12, PIN or document is logged or answered.
+//! Only this function and `signup` write P12 secrets. No P12, PIN or document is logged or returned.
 
 mod inspect_p12;
 mod list;
@@ -21,12 +21,12 @@ use axum::Router;
 use axum::extract::FromRef;
 use axum::routing::{get, post};
 use ecf_api::Keys;
+use ecf_certificates::CertificateTrust;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_store::{CertificateOwner, Clients, Identities, Table, Vault};
-use ecf_trust::CertificateTrust;
+use ecf_store::{Clients, Identities, Table, Vault, companies::CertificateOwner};
 
-/// What this function may touch; compare with its policies in `template.yaml`.
+/// The resources that this function uses. Its policies in `template.yaml` grant exactly these.
 #[derive(Clone)]
 pub struct App {
     keys: Keys,
@@ -34,17 +34,17 @@ pub struct App {
     vault: Vault,
     identities: Identities,
     clock: Clock,
-    /// What holds for every company; one may be stricter for itself.
+    /// The rule of the deployment. A company's own setting may be stricter.
     certificate_owner: CertificateOwner,
     certificate_trust: CertificateTrust,
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, `CERTIFICATE_TRUST` (`chain` or `any`), and
-    /// optionally `CERTIFICATE_OWNER` (`warn` or `refuse`).
+    /// Builds the app from the environment: `TABLE_NAME`, `SECRET_PREFIX`, `CERTIFICATE_TRUST` (`chain` or `any`), and
+    /// optionally `CERTIFICATE_OWNER` (`warn` or `refuse`) and `SECRETS_KMS_KEY`.
     ///
     /// # Errors
-    /// Names the first variable that is missing or wrong.
+    /// Names the first variable that is missing or invalid.
     pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, EnvError> {
         let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
         let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?)

@@ -1,14 +1,13 @@
 //! `POST /api/v1/client/tools/sign-xml`.
 //!
-//! Meant for what the authority's portal hands out to be signed: the application for certification, the sworn statement.
-//! Receipts and the messages about them have routes that number and keep them, and the seed opens the authority's doors:
-//! none of them is signed here.
+//! For forms of the authority's portal that must be signed: the application for certification, the sworn statement.
+//! Receipts, the messages about them and the seed are rejected: other routes number and store receipts and messages,
+//! and a signed seed grants a token.
 
 use axum::extract::State;
 use ecf::{Document, XmlError};
-use ecf_api::{
-    ApiError, BODY_LIMIT_BYTES, Caller, CodedError, Download, FieldError, ValidationError, signing_identity,
-};
+use ecf_api::{ApiError, BODY_LIMIT_BYTES, Caller, CodedError, Download, FieldError, ValidationError};
+use ecf_certificates::signing_identity;
 use hex::ToHex as _;
 use sha2::{Digest as _, Sha256};
 use xmldsig::{Limits, SignError, sign_foreign};
@@ -16,7 +15,7 @@ use xmldsig::{Limits, SignError, sign_foreign};
 use crate::App;
 use crate::xml_body::{XmlBody, XmlForm};
 
-/// Roots that are not signed here, and where they are.
+/// Root elements that are rejected, with the route that signs them.
 const REFUSED: [(&str, &str); 6] = [
     ("ECF", "issue it with POST /api/v1/ecf"),
     ("RFCE", "the summary is made with the receipt by POST /api/v1/ecf"),
@@ -59,7 +58,7 @@ pub(crate) async fn sign_xml(State(app): State<App>, caller: Caller, body: XmlBo
         ..Limits::default()
     };
     let signed = sign_foreign(&body.bytes, &identity, &limits).map_err(not_signed)?;
-    // Of the canonical bytes, which leave no two ways to read them.
+    // Checked on the canonical bytes, which have one reading only.
     check_root(&signed.xml)?;
     tracing::info!(
         company.id = %caller.company(),

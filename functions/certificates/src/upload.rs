@@ -1,21 +1,22 @@
 //! `POST /api/v1/client/certificates`.
 //!
-//! The secret is written first, the profile second. When the second write fails, the new certificate signs already and
-//! the profile still shows the one before: the same upload again finds the secret as it should be, leaves it, and writes
-//! the profile. Nothing is lost in between; the version before stays in Secrets Manager.
+//! The secret is written before the profile. If the second write fails, the new certificate signs already while the
+//! profile shows the previous one. A retry of the upload finds the secret unchanged and writes the profile. Secrets
+//! Manager retains the previous version.
 
 use axum::Json;
 use axum::extract::State;
 use ecf::{Environment, Node, Rnc};
 use ecf_api::{
     ApiError, Caller, CertificateView, CodedError, FieldError, Form, FromForm, Instant, P12Fields, ValidForm,
-    ValidationError, certificate_warnings, open_certificate,
+    ValidationError,
 };
+use ecf_certificates::{Owner, Untrusted, open_p12, p12_warnings};
 use ecf_store::{
-    CertificateActivated, CertificateFile, CertificateOwner, CertificateSummary, Company, IDENTITY_MAX_AGE, StoreError,
-    certificate_summary,
+    CertificateFile, IDENTITY_MAX_AGE, StoreError, certificate_summary,
+    certificates::{CertificateActivated, CertificateSummary},
+    companies::{CertificateOwner, Company},
 };
-use ecf_trust::{Owner, Untrusted};
 use http::StatusCode;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -107,7 +108,8 @@ pub(crate) async fn upload(
     ValidForm(request): ValidForm<UploadRequest>,
 ) -> Result<(StatusCode, Json<UploadedView>), ApiError> {
     let now = app.clock.now();
-    let (identity, file) = open_certificate(&request.certificate, &request.pin, FIELDS, now)?;
+    let (identity, file) = open_p12(&request.certificate, &request.pin, &ecf_runtime::random(), now)
+        .map_err(|refusal| FIELDS.refused(&refusal))?;
     let certificate = identity.certificate();
     let Some(company) = app.table.company(caller.company()).await? else {
         return Err(ApiError::internal("an API key names a company that does not exist"));
@@ -115,7 +117,7 @@ pub(crate) async fn upload(
     let owner = Owner::of(certificate, &company.rnc, request.delegate.as_slice());
     let mut warnings = Vec::new();
     warnings.extend(check_owner(&app, &company, &owner, request.delegate.as_ref())?);
-    warnings.extend(certificate_warnings(&identity, FIELDS, now));
+    warnings.extend(p12_warnings(&identity, now).map(|warning| FIELDS.warned(warning)));
     warnings.extend(other_environment(request.environment, caller.environment()));
     let summary = summary(certificate, request.alias.as_deref(), &company, now);
     let mut claims = !company.verified && owner == Owner::Taxpayer;
@@ -138,14 +140,14 @@ pub(crate) async fn upload(
     let certificate = CertificateView::of(&company.id, summary, true, caller.environment(), now);
     let uploaded = UploadedView {
         certificate,
-        // Counted from now: an instance may have read the vault just before it was written.
+        // Measured from now, because an instance may have read the vault just before the write.
         signs_everywhere_from: (app.clock.now() + IDENTITY_MAX_AGE).into(),
         warnings,
     };
     Ok((StatusCode::CREATED, Json(uploaded)))
 }
 
-/// Whether the certificate's owner is somebody whom the company expects.
+/// Validates the owner of the certificate: the taxpayer or one of its delegates.
 fn check_owner(
     app: &App,
     company: &Company,
@@ -172,14 +174,14 @@ fn check_owner(
     let finding = FieldError::new(["body", FIELDS.file], "certificate_error", msg)
         .with_code("owner")
         .with_ctx("expected", company.rnc.to_string());
-    // The stricter of the two holds.
+    // The stricter of the two settings applies.
     if [app.certificate_owner, company.settings.certificate_owner].contains(&CertificateOwner::Refuse) {
         return Err(ApiError::validation(vec![finding]));
     }
     Ok(Some(finding))
 }
 
-/// It signs all the same: the authority judges it.
+/// A warning only: the certificate signs, and the authority decides whether it accepts it.
 fn untrusted(company: &Company, doubt: &Untrusted) -> FieldError {
     let msg = format!(
         "the certificate names the RNC {}, but does not verify the company: {doubt}; whoever operates this deployment can verify it",
@@ -188,14 +190,15 @@ fn untrusted(company: &Company, doubt: &Untrusted) -> FieldError {
     FieldError::new(["body", FIELDS.file], "certificate_error", msg).with_code("untrusted_issuer")
 }
 
-/// A certificate serves every environment, whatever an older client says.
+/// A certificate serves every environment, also when an older client names one.
 fn other_environment(given: Option<Environment>, own: Environment) -> Option<FieldError> {
     let given = given.filter(|given| *given != own)?;
     let msg = format!("the certificate serves every environment, {given} as well as {own}");
     Some(FieldError::new(["body", "environment"], "value_error", msg).with_code("every_environment"))
 }
 
-/// What is kept of it. The active certificate again keeps the time of its upload, and its name unless another is given.
+/// The stored summary. A repeated upload of the active certificate retains the time of its upload, and its alias unless
+/// a new one is given.
 fn summary(certificate: &Certificate, alias: Option<&str>, company: &Company, now: Timestamp) -> CertificateSummary {
     let mut summary = certificate_summary(certificate, now);
     if let Some(active) = &company.certificate
@@ -210,7 +213,7 @@ fn summary(certificate: &Certificate, alias: Option<&str>, company: &Company, no
     summary
 }
 
-/// Writes the profile; the taxpayer's own certificate, when it is trusted, also verifies a company that signed up by itself.
+/// Writes the profile. The taxpayer's own trusted certificate also verifies a company that signed up by itself.
 async fn activate(
     app: &App,
     company: &Company,
@@ -250,8 +253,8 @@ fn uploaded_meanwhile() -> ApiError {
     )
 }
 
-/// Two uploads at one time may write secret and profile in different orders. The one that wrote the profile last finds the
-/// other's secret here. Which file the company wants is for the company to say.
+/// Two concurrent uploads may write secret and profile in different orders. The one that wrote the profile last finds
+/// the other's secret here and fails, so that the company decides which file is current.
 async fn check_still_current(app: &App, company: &Company, file: &CertificateFile) -> Result<(), ApiError> {
     let held = app.vault.certificate(&company.id).await?;
     if held.is_some_and(|held| held.file.uploaded_sha256 == file.uploaded_sha256) {

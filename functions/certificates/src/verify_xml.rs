@@ -1,8 +1,7 @@
 //! `POST /api/v1/client/tools/verify-xml`.
 //!
-//! A report on any document of the scheme, whoever made it: signature, certificate, structure, amounts, file name. Also
-//! what is no document at all gets a report that says so. What is told of the content is read from the bytes that were
-//! verified, where they were.
+//! Reports on any document of the scheme, from any author: signature, certificate, structure, amounts, file name. Bytes
+//! that are not a document get a report too. If the signature verifies, the content is read from the signed bytes.
 
 mod content;
 mod signature;

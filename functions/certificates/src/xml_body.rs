@@ -1,4 +1,4 @@
-//! XML documents that callers send: as the body itself, as a file of a form, or as Base64 in JSON.
+//! XML documents in requests: as the body itself, as a file of a form, or as base64 in JSON.
 
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
@@ -45,7 +45,7 @@ impl FromForm for XmlForm {
     }
 }
 
-/// A document that is not empty, byte for byte.
+/// A document, byte for byte, not empty.
 #[derive(Debug)]
 pub(crate) struct XmlBody {
     pub(crate) bytes: Bytes,

@@ -1,4 +1,4 @@
-//! Where other issuers reach the company: the addresses that it registers at the tax authority.
+//! The addresses at which other issuers reach the company. The company registers them with the tax authority.
 
 use ecf::{Environment, Rnc};
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub(crate) struct AddressesView {
 }
 
 impl AddressesView {
-    /// The addresses of every environment, below the address of the service.
+    /// The addresses of every environment, below the base address of the service.
     pub(crate) fn of(service: &str, rnc: &Rnc) -> Vec<Self> {
         [Environment::TesteCF, Environment::CerteCF, Environment::Ecf]
             .map(|environment| {

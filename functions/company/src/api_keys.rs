@@ -1,8 +1,8 @@
-//! `/api/v1/client/api-keys`: a company's keys for the environment of the key that asks.
+//! `/api/v1/client/api-keys`: a company's keys for the environment of the calling key.
 //!
-//! A key sees, makes and revokes keys of its own environment only: one that leaks from a test machine must not open
-//! production. The operator makes the first key of another environment. Rotation without a pause: make the new key, move the
-//! programs over, revoke the old one with the new.
+//! A key lists, creates and revokes keys of its own environment only, so that a key leaked from a test machine does not
+//! open production. The operator creates the first key of another environment. Rotation without downtime: create a key,
+//! switch the programs over, revoke the old key with the new one.
 
 mod create;
 mod list;

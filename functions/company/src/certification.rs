@@ -1,20 +1,21 @@
-//! `/api/v1/client/certification/attempts`: the attempts of the certification, in CerteCF.
+//! `/api/v1/client/certification/attempts`: attempts of the certification, in CerteCF.
 //!
-//! After the authority has reset a step, its workbook may prescribe numbers again that an earlier attempt has used. A new attempt
-//! frees them: the receipts of the earlier one stay readable by id, and what of it was not sent yet is not sent any more.
+//! After the authority resets a step, its workbook may prescribe numbers that an earlier attempt has used. A new
+//! attempt frees them. Receipts of the earlier attempt remain readable by id; those that were not sent yet are never
+//! sent.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use ecf::Environment;
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, Instant, ValidJson, ValidationError};
-use ecf_store::{Attempt, AttemptBegun};
+use ecf_store::attempts::{Attempt, AttemptBegun};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::App;
 
-/// The attempt that nobody has to begin.
+/// The first attempt begins with the company.
 const FIRST: u32 = 1;
 
 /// A new attempt.

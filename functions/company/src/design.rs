@@ -1,4 +1,4 @@
-//! What the company adds to its printed receipts: colour, closing line, logo.
+//! The company's additions to its printed receipts: colour, closing line, logo.
 
 pub(crate) mod logo;
 
@@ -6,13 +6,13 @@ use axum::Json;
 use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, Instant, ValidJson, ValidationError};
 use ecf_ri::Color;
-use ecf_store::{CompanyDesign, DesignChanges};
+use ecf_store::designs::{CompanyDesign, DesignChanges};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::App;
 
-/// Two lines of a roll of 58 mm, one of a letter sheet.
+/// Upper bound of the footer, in characters: two lines of a 58 mm roll, one of a letter sheet.
 const LONGEST_FOOTER: usize = 200;
 
 /// What the company adds to its printed receipts.
@@ -59,9 +59,9 @@ impl From<CompanyDesign> for DesignView {
 #[schema(as = ChangeDesignRequest)]
 pub(crate) struct DesignRequest {
     #[schema(value_type = Option<String>, example = "#1f3a5f", pattern = "^#[0-9a-fA-F]{6}$")]
-    color: ecf_store::Edit<String>,
+    color: ecf_store::FieldEdit<String>,
     #[schema(value_type = Option<String>, min_length = 1, max_length = 200)]
-    footer: ecf_store::Edit<String>,
+    footer: ecf_store::FieldEdit<String>,
 }
 
 impl FromFields for DesignRequest {

@@ -1,18 +1,18 @@
-//! A company about itself.
+//! A company's own profile, numbers, keys and settings.
 //!
 //! | Route | Handler |
 //! |---|---|
-//! | `GET /api/v1/client/company` | [`show`]: profile, certificate, settings, receipt types with numbers left, [`addresses`] to register |
+//! | `GET /api/v1/client/company` | [`show`]: profile, certificate, settings, receipt types with free numbers, [`addresses`] to register |
 //! | `PATCH /api/v1/client/company` | [`update`]: contact data and settings, field by field |
 //! | `GET`, `PATCH /api/v1/client/company/design` | [`design`]: colour and closing line of prints |
-//! | `GET`, `PUT`, `DELETE /api/v1/client/company/design/logo` | [`design::logo`]: the image at their top |
+//! | `GET`, `PUT`, `DELETE /api/v1/client/company/design/logo` | [`design::logo`]: the image at the top of prints |
 //! | `GET`, `POST /api/v1/client/sequences` | [`sequences`]: the ranges of numbers |
-//! | `PATCH /api/v1/client/sequences/{public_id}` | [`sequences`]: switched on or off, prolonged, extended |
+//! | `PATCH /api/v1/client/sequences/{public_id}` | [`sequences`]: switches a range on or off, changes its last day or its end |
 //! | `GET /api/v1/client/summary` | [`summary`]: counts and amounts of today and this month, numbers, certificate, webhooks, the tax authority |
 //! | `GET /api/v1/client/api-keys` | [`api_keys`]: the environment's keys, without their secrets |
-//! | `POST /api/v1/client/api-keys` | [`api_keys`]: a new key, shown once |
+//! | `POST /api/v1/client/api-keys` | [`api_keys`]: creates a key, shown once |
 //! | `DELETE /api/v1/client/api-keys/{id}` | [`api_keys`]: revoke a key |
-//! | `GET`, `POST /api/v1/client/certification/attempts` | [`certification`]: a new attempt of the certification, in CerteCF |
+//! | `GET`, `POST /api/v1/client/certification/attempts` | [`certification`]: lists or begins attempts of the certification, in CerteCF |
 
 mod addresses;
 mod api_keys;
@@ -32,25 +32,25 @@ use ecf_runtime::env::{Env, EnvError};
 use ecf_runtime::{Clock, PublicAddress};
 use ecf_store::{Artifacts, Clients, Table};
 
-/// What this function may touch; compare with its policies in `template.yaml`.
+/// The resources that this function uses. Its policies in `template.yaml` grant exactly these.
 #[derive(Clone)]
 pub struct App {
     keys: Keys,
     table: Table,
     artifacts: Artifacts,
     clock: Clock,
-    /// The last day of the numbers that every taxpayer owns outside production.
+    /// The last day of the numbers that every taxpayer has outside production.
     precertification_valid_until: Fecha,
-    /// The address of the service, where the operator knows it better than the gateway.
+    /// The base address of the service, if the operator configured it.
     public_url: Option<String>,
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `PRECERTIFICATION_VALID_UNTIL` (dd-MM-yyyy), and
-    /// optionally `PUBLIC_URL`.
+    /// Builds the app from the environment: `TABLE_NAME`, `BUCKET_NAME`, `PRECERTIFICATION_VALID_UNTIL` (dd-MM-yyyy),
+    /// and optionally `PUBLIC_URL`.
     ///
     /// # Errors
-    /// Names the variable that is missing or wrong.
+    /// Names the first variable that is missing or invalid.
     pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, EnvError> {
         let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
         Ok(Self {
@@ -63,8 +63,8 @@ impl App {
         })
     }
 
-    /// The address of the service: the operator's setting, else the gateway's own. What a company registers must not depend on a
-    /// header that a caller writes.
+    /// The base address of the service: the operator's setting, otherwise the gateway's address. Request headers are
+    /// not used, because the company registers this address with the authority.
     fn service_address(&self, gateway: Option<Extension<PublicAddress>>) -> Option<String> {
         let configured = self
             .public_url

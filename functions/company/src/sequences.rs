@@ -1,4 +1,4 @@
-//! `/api/v1/client/sequences`: the ranges of numbers of the key's environment.
+//! `/api/v1/client/sequences`: the number ranges of the key's environment.
 
 pub(crate) mod change;
 pub(crate) mod list;
@@ -6,7 +6,7 @@ pub(crate) mod open;
 
 use ecf::{Environment, Fecha, Node, ReceiptType};
 use ecf_api::{ApiError, FieldError};
-use ecf_store::{Numbering, Range, RangeState};
+use ecf_store::numbers::{Numbering, Range, RangeState};
 use jiff::civil::Date;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -63,7 +63,7 @@ impl SequenceView {
     }
 }
 
-/// What a new last day must be: the authority dates ranges of the types that carry an expiry, and of no other (reference of the
+/// Validates a new last day. The authority sets an expiry only for ranges of the types that carry one (reference of the
 /// formats, FechaVencimientoSecuencia).
 fn last_day(ecf_type: ReceiptType, given: Date, today: Fecha) -> Result<Fecha, ApiError> {
     let refuse = |code, msg| refused("valid_until", code, msg, Node::Text(given.to_string().into()));
@@ -82,7 +82,7 @@ fn last_day(ecf_type: ReceiptType, given: Date, today: Fecha) -> Result<Fecha, A
     Ok(last_day)
 }
 
-/// 422 on one field, with the permanent code of the refusal.
+/// 422 on one field, with the permanent code of the error.
 fn refused(field: &str, code: &'static str, msg: impl Into<String>, input: Node) -> ApiError {
     let error = FieldError::new(["body", field], "value_error", msg);
     ApiError::validation(vec![error.with_code(code).with_input(&input)])

@@ -5,7 +5,10 @@ use axum::{Extension, Json};
 use ecf::{Environment, Fecha};
 use ecf_api::{ApiError, Caller, CodedError, CompanyCertificateView, ValidationError};
 use ecf_runtime::PublicAddress;
-use ecf_store::{Company, CompanySettings, Range, RangeState};
+use ecf_store::{
+    companies::{Company, CompanySettings},
+    numbers::{Range, RangeState},
+};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -61,7 +64,7 @@ pub(crate) struct SettingsView {
 }
 
 impl ProfileView {
-    /// `service`: the address of the service, if it is known.
+    /// `service` is the base address of the service, if it is known.
     pub(crate) fn of(
         company: Company,
         ranges: &[Range],
@@ -106,7 +109,7 @@ impl From<CompanySettings> for SettingsView {
     }
 }
 
-/// The types of the ranges that still give numbers; ranges come in the order of their types.
+/// The types whose ranges still have numbers. `ranges` is sorted by type.
 fn active_types(ranges: &[Range], today: Fecha) -> Vec<&'static str> {
     let usable = |range: &&Range| range.state(today) == RangeState::Active;
     let mut types: Vec<_> = ranges
@@ -151,7 +154,7 @@ pub(crate) async fn show(
     )))
 }
 
-/// A key cannot outlive its company.
+/// An API key is deleted with its company, so this is an internal error.
 pub(crate) fn no_company() -> ApiError {
     ApiError::internal("the key's company does not exist")
 }

@@ -7,7 +7,12 @@ use axum::extract::State;
 use ecf::{Environment, Fecha};
 use ecf_api::{ApiError, Caller, CodedError, CompanyCertificateView, Instant, ValidationError};
 use ecf_store::{
-    CompanySettings, Condition, DayCounts, Range, RangeAlert, RangeState, Thresholds, Webhook, fiscal_day,
+    authority::AuthorityCondition,
+    companies::CompanySettings,
+    counters::DayCounts,
+    fiscal_day,
+    numbers::{Range, RangeAlert, RangeState, Thresholds},
+    webhooks::Webhook,
 };
 use ecf_taxauth::held_until;
 use jiff::Timestamp;
@@ -129,7 +134,7 @@ pub(crate) struct TaxauthView {
 }
 
 impl TaxauthView {
-    fn of(condition: &Condition, now: Timestamp) -> Self {
+    fn of(condition: &AuthorityCondition, now: Timestamp) -> Self {
         let held = held_until(condition, now).map(|until| until.is_some());
         let [receipts, summaries] = held.map(|held| if held { "held" } else { "sent" });
         Self {
@@ -185,7 +190,7 @@ impl WebhookHealthView {
     }
 }
 
-/// Ranges come in the order of their types.
+/// `ranges` is sorted by type.
 fn sequences(ranges: &[Range], settings: &CompanySettings, today: Fecha) -> Vec<SequenceSummaryView> {
     ranges
         .chunk_by(|one, next| one.ecf_type == next.ecf_type)
@@ -211,7 +216,7 @@ fn sequence(ranges: &[Range], settings: &CompanySettings, today: Fecha) -> Seque
         .filter(|range| range.state(today) == RangeState::Active)
         .collect();
     let (by_caller, by_service): (Vec<&Range>, Vec<&Range>) = usable.iter().partition(|range| range.is_callers());
-    // A kind that the type does not have is neither low nor left.
+    // A type without ranges of one kind (`service` or `caller`) reports no count for that kind.
     let has = |callers: bool| ranges.iter().any(|range| range.is_callers() == callers);
     let left = |of_kind: &[&Range]| of_kind.iter().map(|range| range.available()).sum();
     SequenceSummaryView {

@@ -6,19 +6,23 @@ use ecf::Environment;
 use ecf::rules::OnConditional;
 use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
 use ecf_runtime::PublicAddress;
-use ecf_store::{CertificateOwner, CompanyChanges, Edit, SettingsChanges};
+use ecf_store::{
+    FieldEdit,
+    companies::{CertificateOwner, CompanyChanges, SettingsChanges},
+};
 use utoipa::ToSchema;
 
 use crate::App;
 use crate::show::{ProfileView, no_company};
 
-/// As long as the authority's `NombreComercial`, `DireccionEmisor` and what fits a telephone number with its extension.
+/// The lengths of the authority's `NombreComercial` and `DireccionEmisor`, and of a telephone number with its
+/// extension.
 const LONGEST_TRADE_NAME: usize = 150;
 const LONGEST_ADDRESS: usize = 100;
 const LONGEST_PHONE: usize = 20;
-/// A month; who wants a note to wait longer sends it later.
+/// One month. A company that wants a note to wait longer sends it later.
 const LONGEST_HOLD_HOURS: i64 = 24 * 31;
-/// More than any range is warned of.
+/// Upper bound of the warning threshold, above any range.
 const MOST_REMAINING: i64 = u32::MAX as i64;
 const MOST_DAYS: i64 = 366;
 
@@ -35,11 +39,11 @@ pub(crate) struct UpdateRequest {
     )]
     email: Option<String>,
     #[schema(value_type = Option<String>, min_length = 1, max_length = 150)]
-    trade_name: Edit<String>,
+    trade_name: FieldEdit<String>,
     #[schema(value_type = Option<String>, min_length = 1, max_length = 100)]
-    address: Edit<String>,
+    address: FieldEdit<String>,
     #[schema(value_type = Option<String>, min_length = 1, max_length = 20)]
-    phone: Edit<String>,
+    phone: FieldEdit<String>,
     /// Of an unverified company: TesteCF.
     #[schema(value_type = Option<String>, nullable = false, example = "TesteCF")]
     default_environment: Option<Environment>,
@@ -102,7 +106,7 @@ impl FromFields for UpdateRequest {
     }
 }
 
-/// The member `settings`.
+/// The member `settings` of the request.
 struct Settings(SettingsChanges);
 
 impl FromFields for Settings {
@@ -200,7 +204,7 @@ pub(crate) async fn update(
     )))
 }
 
-/// An unverified company is in TesteCF only; verified once, it stays so.
+/// An unverified company has access to TesteCF only. Verification is permanent.
 async fn check_default(app: &App, caller: &Caller, environment: Environment) -> Result<(), ApiError> {
     let company = app.table.company(caller.company()).await?.ok_or_else(no_company)?;
     if company.verified || environment == Environment::TesteCF {

@@ -1,11 +1,11 @@
-//! Where electronic taxpayers receive, as the tax authority's directory says.
+//! Looks up where taxpayers receive electronic receipts, in the tax authority's directory.
 //!
 //! | Route | Handler |
 //! |---|---|
-//! | `GET /api/v1/taxauth/directory` | [`look_up`]: one taxpayer, from the shared memory or from the authority |
+//! | `GET /api/v1/taxauth/directory` | [`look_up`]: one taxpayer, from the shared cache or from the authority |
 //!
-//! A function of its own: the authority answers only who shows a token, so this one signs with the company's certificate, and
-//! none of the other look-ups, some of them without a key, should be able to.
+//! A separate function: the authority requires a token, so this function signs with the company's certificate. The
+//! other look-ups must not be able to, and some of them are public.
 
 mod look_up;
 
@@ -20,7 +20,7 @@ use ecf_runtime::env::Env;
 use ecf_store::{Clients, Identities, Table, Vault};
 use ecf_taxauth::{Directory, Endpoints, TaxAuth, TimeOuts, Tokens, Waiting};
 
-/// What this function may touch; compare with its policies in `template.yaml`.
+/// The resources that this function uses. Its policies in `template.yaml` grant exactly these.
 #[derive(Clone)]
 pub struct App {
     keys: Keys,
@@ -31,11 +31,11 @@ pub struct App {
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, `TAXAUTH_ECF_URL`,
-    /// `TAXAUTH_FC_URL` and `TAXAUTH_STATUS_URL`.
+    /// Builds the app from the environment: `TABLE_NAME`, `SECRET_PREFIX`, `TAXAUTH_ECF_URL`, `TAXAUTH_FC_URL` and
+    /// `TAXAUTH_STATUS_URL`.
     ///
     /// # Errors
-    /// Names the first variable that is missing or wrong.
+    /// Names the first variable that is missing or invalid.
     pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, ecf_runtime::Error> {
         let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
         let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?);

@@ -5,10 +5,9 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use ecf::{Environment, Rnc};
-use ecf_api::{
-    ApiError, Caller, CodedError, Fields, FromFields, Instant, ValidQuery, ValidationError, signing_identity,
-};
-use ecf_store::DirectoryListing;
+use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, Instant, ValidQuery, ValidationError};
+use ecf_certificates::signing_identity;
+use ecf_store::directory::DirectoryListing;
 use ecf_taxauth::{DirectoryError, Known, TaxAuthError, TokenError, Wanted};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -16,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::App;
 
-/// When to come back if the authority does not say.
+/// `Retry-After` when the authority does not send one.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// Whom to look up.
@@ -34,9 +33,10 @@ pub(crate) struct DirectoryQuery {
 impl FromFields for DirectoryQuery {
     fn read(fields: &mut Fields) -> Option<Self> {
         let rnc = fields.parsed("rnc").required();
-        let refresh = match fields.boolean("refresh").or(false) {
-            true => Wanted::Fresh,
-            false => Wanted::Kept,
+        let refresh = if fields.boolean("refresh").or(false) {
+            Wanted::Fresh
+        } else {
+            Wanted::Kept
         };
         Some(Self { rnc: rnc?, refresh })
     }

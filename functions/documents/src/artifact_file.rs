@@ -1,23 +1,19 @@
 //! One file of a receipt.
 //!
-//! What is not there is told apart: 409 `artifact_not_ready` may be asked for again later, 404 `artifact_not_applicable` never
-//! comes. XML is served byte for byte as it was signed and sent.
+//! An absent file has one of two errors: 409 `artifact_not_ready` means that it will exist later, 404
+//! `artifact_not_applicable` that it never will. XML is served byte for byte as it was signed and sent.
 
 use bytes::Bytes;
 use ecf::{Amounts, Monto, ReceiptState, ReceiptType, SUMMARY_THRESHOLD};
 use ecf_api::{ApiError, Download, Fields, FromFields, as_object};
 use ecf_evidence::{Files, Paper, PrintError};
 use ecf_ri::Format;
-use ecf_store::{ArtifactKind, Artifacts, ContentHash, DeliveryState, Receipt, Signed};
-use utoipa::IntoParams;
-
-/// The papers, by their names in a query.
-const PAPERS: [(&str, Format); 4] = [
-    (Format::Letter.as_str(), Format::Letter),
-    (Format::A4.as_str(), Format::A4),
-    (Format::Roll80.as_str(), Format::Roll80),
-    (Format::Roll58.as_str(), Format::Roll58),
-];
+use ecf_store::{
+    ArtifactKind, Artifacts, ContentHash, Receipt,
+    receipts::{DeliveryState, Signed},
+};
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 /// How a file is wanted: what concerns the printed representation; all others are frozen. A wrong value is an error all the same.
 #[derive(Debug, Clone, Copy, IntoParams)]
@@ -27,8 +23,23 @@ pub(crate) struct PaperQuery {
     #[param(required = false, default = false)]
     refresh: bool,
     /// The paper of the RI.
-    #[param(required = false, value_type = String, pattern = "^(letter|a4|roll80|roll58)$", default = "letter")]
+    #[param(required = false, value_type = PaperName, inline)]
     format: Format,
+}
+
+/// The name of a paper, as the contract has it.
+struct PaperName;
+
+impl ToSchema for PaperName {}
+
+impl PartialSchema for PaperName {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .enum_values(Some(Format::ALL.map(Format::as_str)))
+            .default(Some(Format::default().as_str().into()))
+            .into()
+    }
 }
 
 impl From<PaperQuery> for Paper {
@@ -39,16 +50,17 @@ impl From<PaperQuery> for Paper {
 
 impl FromFields for PaperQuery {
     fn read(fields: &mut Fields) -> Option<Self> {
+        let papers = Format::ALL.map(|format| (format.as_str(), format));
         let refresh = fields.boolean("refresh").or(false);
-        let format = fields.choice("format", &PAPERS).or(Format::default());
+        let format = fields.choice("format", &papers).or(Format::default());
         Some(Self { refresh, format })
     }
 }
 
-/// One file of a receipt.
+/// Returns one file of a receipt.
 ///
 /// # Errors
-/// 409 when it does not exist yet, 404 when this receipt never has it; failures of the store.
+/// 409 when the file does not exist yet, 404 when the receipt never has it; failures of the store.
 pub(crate) async fn artifact(
     files: &Files,
     receipt: &Receipt,
@@ -76,7 +88,7 @@ pub(crate) async fn artifact(
         ArtifactKind::Payload | ArtifactKind::ReceivedXml | ArtifactKind::Anecf => return Err(ApiError::not_found()),
     };
     let mut document = match receipt.encf() {
-        Some(encf) => format!("{}{encf}", receipt.company_rnc),
+        Some(encf) => format!("{}{encf}", receipt.fiscal.company_rnc),
         None => receipt.public_id.to_string(),
     };
     if kind == ArtifactKind::Ri && paper.format != Format::default() {
@@ -88,11 +100,11 @@ pub(crate) async fn artifact(
     }
     let name = stored_name(files, receipt, kind, paper, bytes).await?;
     let (scope, id, disposition) = (&receipt.scope, &receipt.public_id, download.disposition());
-    let link = artifacts.link(scope, receipt.created_at, id, (kind, &name), &disposition);
+    let link = artifacts.link(scope, receipt.created_at, id, kind, &name, &disposition);
     Ok(download.at(link.await?))
 }
 
-/// Under which name the bucket has a file. One that is derived from another is stored now.
+/// The name of the file in the bucket. A file that is derived from another one is stored now.
 async fn stored_name(
     files: &Files,
     receipt: &Receipt,
@@ -117,7 +129,7 @@ async fn stored_name(
 fn unprinted(error: PrintError) -> ApiError {
     match error {
         PrintError::Store(error) => error.into(),
-        // What was signed here can be printed.
+        // Every receipt that was signed here can be printed.
         error => ApiError::internal(error),
     }
 }
@@ -131,7 +143,7 @@ async fn rfce(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiErro
     if !goes_as_summary(receipt) {
         let message = format!(
             "an RFCE is of a type 32 below RD$250,000.00; this is a type {} of RD${}",
-            receipt.ecf_type, receipt.monto_total
+            receipt.fiscal.ecf_type, receipt.fiscal.monto_total
         );
         return Err(not_applicable(message));
     }
@@ -141,13 +153,13 @@ async fn rfce(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiErro
     }
 }
 
-/// Also before it is signed, when nothing but type and amount tell.
+/// Whether the receipt is sent as a summary. Before it is signed, its type and amount decide.
 fn goes_as_summary(receipt: &Receipt) -> bool {
     let below = |monto: Monto| monto.value() < SUMMARY_THRESHOLD;
     receipt.is_sent_as_summary()
-        || receipt.signed.is_none()
-            && receipt.ecf_type == ReceiptType::E32
-            && Monto::parse(&receipt.monto_total, Amounts::Verbatim).is_ok_and(below)
+        || receipt.fiscal.signed.is_none()
+            && receipt.fiscal.ecf_type == ReceiptType::E32
+            && Monto::parse(&receipt.fiscal.monto_total, Amounts::Verbatim).is_ok_and(below)
 }
 
 fn response(receipt: &Receipt) -> Result<Bytes, ApiError> {
@@ -165,17 +177,17 @@ fn response(receipt: &Receipt) -> Result<Bytes, ApiError> {
 }
 
 async fn arecf(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiError> {
-    let delivery = receipt.buyer_delivery.as_ref();
+    let delivery = receipt.buyer.delivery.as_ref();
     if let Some(hash) = delivery.and_then(|delivery| delivery.arecf.as_ref()) {
         return kept(artifacts, receipt, ArtifactKind::Arecf, hash).await;
     }
     match delivery.map(|delivery| delivery.state) {
-        None | Some(DeliveryState::Pending) if receipt.ecf_type.is_approved_by_buyers() => {
+        None | Some(DeliveryState::Pending) if receipt.fiscal.ecf_type.is_approved_by_buyers() => {
             Err(not_ready("the buyer has not acknowledged the receipt".to_owned()))
         }
         None => Err(not_applicable(format!(
             "receipts of type {} are not sent to their buyers",
-            receipt.ecf_type
+            receipt.fiscal.ecf_type
         ))),
         Some(state) => Err(not_applicable(format!(
             "the buyer acknowledged nothing: the delivery is {}",
@@ -185,20 +197,20 @@ async fn arecf(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiErr
 }
 
 async fn acecf(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiError> {
-    match &receipt.buyer_answer {
+    match &receipt.buyer.answer {
         Some(answer) => kept(artifacts, receipt, ArtifactKind::Acecf, &answer.acecf).await,
-        None if receipt.ecf_type.is_approved_by_buyers() => Err(not_ready(
+        None if receipt.fiscal.ecf_type.is_approved_by_buyers() => Err(not_ready(
             "the buyer has neither approved nor rejected the receipt".to_owned(),
         )),
         None => Err(not_applicable(format!(
             "receipts of type {} are not approved by their buyers",
-            receipt.ecf_type
+            receipt.fiscal.ecf_type
         ))),
     }
 }
 
 fn signed(receipt: &Receipt) -> Result<&Signed, ApiError> {
-    receipt.signed.as_ref().ok_or_else(|| match receipt.state {
+    receipt.fiscal.signed.as_ref().ok_or_else(|| match receipt.state {
         state @ (ReceiptState::Cancelled | ReceiptState::Incapacity) => {
             not_applicable(format!("the receipt is {state}: it was never signed"))
         }

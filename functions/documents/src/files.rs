@@ -1,4 +1,4 @@
-//! `GET /api/v1/ecf/{id}/xml`, `…/rfce` and `…/pdf`: what was signed, byte for byte, and the same on paper.
+//! `GET /api/v1/ecf/{id}/xml`, `…/rfce` and `…/pdf`: the signed XML, byte for byte, and its print.
 
 use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, Download, PathId, ValidQuery, ValidationError};

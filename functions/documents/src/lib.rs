@@ -1,14 +1,15 @@
-//! A company's receipts as documents: found again, read whole, and their files.
+//! A company's receipts as documents: search, the complete record, and its files.
 //!
 //! | Route | Handler |
 //! |---|---|
 //! | `GET /api/v1/client/documents` | [`list`]: newest first, filtered, with the total |
-//! | `GET /api/v1/client/documents/{id}` | [`show`]: the whole record |
-//! | `GET /api/v1/client/documents/{id}/artifacts` | [`artifacts`]: which files there are |
+//! | `GET /api/v1/client/documents/{id}` | [`show`]: the complete record |
+//! | `GET /api/v1/client/documents/{id}/artifacts` | [`artifacts`]: the available files |
 //! | `GET /api/v1/client/documents/{id}/artifacts/{type}` | [`download`]: one of them |
-//! | `GET /api/v1/ecf/{id}/xml`, `…/rfce`, `…/pdf` | [`files`]: what was signed, and its print |
+//! | `GET /api/v1/ecf/{id}/xml`, `…/rfce`, `…/pdf` | [`files`]: the signed XML, and its print |
 //!
-//! Nothing here changes a receipt; a printed representation is kept when it is made. The files themselves are described in [`artifact_file`].
+//! No route changes a receipt; a printed representation is stored when it is first rendered. [`artifact_file`]
+//! describes the files.
 
 mod artifact_file;
 mod artifacts;
@@ -25,9 +26,9 @@ use ecf_api::{ApiError, Keys};
 use ecf_evidence::Files;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_store::{Artifacts, Clients, Receipt, ReceiptId, Scope, Table};
+use ecf_store::{Artifacts, Clients, Receipt, ReceiptId, Scope, Table, stamp_hosts};
 
-/// What this function may touch; compare with its policies in `template.yaml`.
+/// The resources that this function uses. Its policies in `template.yaml` grant exactly these.
 #[derive(Clone)]
 pub struct App {
     keys: Keys,
@@ -40,11 +41,11 @@ pub struct App {
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `DOCUMENT_RETENTION_DAYS`, and
-    /// optionally `STAMP_ECF_URL` and `STAMP_FC_URL`.
+    /// Builds the app from the environment: `TABLE_NAME`, `BUCKET_NAME`, `DOCUMENT_RETENTION_DAYS`, and optionally
+    /// `STAMP_ECF_URL` and `STAMP_FC_URL`.
     ///
     /// # Errors
-    /// Names the first variable that is missing or wrong.
+    /// Names the first variable that is missing or invalid.
     pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, EnvError> {
         let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
         Ok(Self {
@@ -52,16 +53,16 @@ impl App {
             files: Files::new(
                 table.clone(),
                 Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
-                env.stamp_hosts()?,
+                stamp_hosts(env)?,
             ),
-            stamp_hosts: env.stamp_hosts()?,
+            stamp_hosts: stamp_hosts(env)?,
             retention_years: whole_years(env.required_as("DOCUMENT_RETENTION_DAYS")?),
             table,
             clock,
         })
     }
 
-    /// The caller's receipt; another company's or environment's is not found.
+    /// The receipt with this id. 404 for an unknown id, and for a receipt of another company or environment.
     async fn receipt(&self, scope: &Scope, id: &ReceiptId) -> Result<Receipt, ApiError> {
         let receipt = self.table.receipt(scope, id).await?;
         receipt.ok_or_else(ApiError::not_found)

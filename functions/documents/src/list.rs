@@ -7,12 +7,15 @@ use ecf_api::{
     ApiError, Caller, CodedError, Cursor, DateRange, Fields, FromFields, FullDocumentView, ListView, Page, ValidQuery,
     ValidationError,
 };
-use ecf_store::{PageRequest, Receipt, ReceiptFilter, ReceiptPage, Scope, StoreError, Table};
+use ecf_store::{
+    Receipt, Scope, StoreError, Table,
+    receipts::{PageRequest, ReceiptFilter, ReceiptPage},
+};
 use utoipa::IntoParams;
 
 use crate::App;
 
-/// The longest id of the caller's own, and of the tax authority's.
+/// Upper bound of the caller's id and of the tax authority's id, in characters.
 const LONGEST_ID: usize = 100;
 
 /// Which receipts are wanted.
@@ -66,13 +69,13 @@ impl FromFields for DocumentsQuery {
 }
 
 impl DocumentsQuery {
-    /// Which days, state and type to look for in the key's environment; none when nothing there can fit.
+    /// The filter by days, state and type within the key's environment; `None` when no receipt can match.
     fn filter(&self, environment: Environment) -> Option<ReceiptFilter> {
         if self.environment.is_some_and(|asked| asked != environment) {
             return None;
         }
         let ecf_type = match &self.ecf_type {
-            // Two characters that are no type are the type of no receipt.
+            // An unknown type matches no receipt.
             Some(given) => Some(given.parse().ok()?),
             None => None,
         };
@@ -84,7 +87,7 @@ impl DocumentsQuery {
         })
     }
 
-    /// A page of the few receipts that a number or an id leads to; none when the query has neither.
+    /// A page of the receipts with the given number or id; `None` when the query has neither.
     async fn named(
         &self,
         table: &Table,
@@ -105,12 +108,12 @@ impl DocumentsQuery {
         Ok(Some(ReceiptPage::of_all(found.into_iter().collect(), page)))
     }
 
-    /// Whether a receipt has the number and the ids that are asked for.
+    /// Whether the receipt has the given number and ids.
     fn names(&self, receipt: &Receipt) -> bool {
         let is = |asked: &Option<String>, has: &Option<String>| asked.is_none() || asked == has;
         self.encf.is_none_or(|encf| Some(&encf) == receipt.encf())
             && is(&self.external_id, &receipt.external_id)
-            && is(&self.track_id, &receipt.track_id)
+            && is(&self.track_id, &receipt.sending.track_id)
     }
 }
 

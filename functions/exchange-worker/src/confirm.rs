@@ -1,10 +1,14 @@
-//! A received receipt and the tax authority: does it hold this very document, and what does it say of it?
+//! Confirms a received receipt with the tax authority: whether it has this document, and its verdict.
 //!
-//! Anybody can sign a document that names any issuer. The authority's answer to number, both RNC and security code is the proof,
-//! so the question is asked until the answer is final or three days are over.
+//! Anyone can sign a document that names any issuer. The authority's answer for number, both RNCs and security code is
+//! the proof, so the question is repeated until the answer is final or three days have passed.
 
 use ecf_exchange::Exchange;
-use ecf_store::{AuthorityState, ExchangeJob, InboxId, InboxItem, Scope, StoreError, waits};
+use ecf_store::{
+    ExchangeJob, InboxId, Scope, StoreError,
+    inbox::{AuthorityState, InboxItem},
+    waits,
+};
 use ecf_taxauth::{ReceiptQuery, Verdict};
 use ecf_webhooks::News;
 use jiff::Timestamp;
@@ -20,7 +24,7 @@ pub(crate) async fn confirm(exchange: &Exchange, scope: &Scope, id: &InboxId, at
     }
     let attempts = attempt.saturating_add(1);
     let wait = waits::EXCHANGE.after(attempt);
-    // After the last question the due index brings back an answer that could not be recorded.
+    // After the last question the due index retries an answer that could not be recorded.
     let next = match wait {
         Some(wait) => waits::due_at(now, now + wait),
         None => waits::due_at(now, now + waits::EXCHANGE_LEASE),
@@ -44,7 +48,7 @@ pub(crate) async fn confirm(exchange: &Exchange, scope: &Scope, id: &InboxId, at
     record(exchange, scope, &item, state).await
 }
 
-/// The authority's final answer; `None`: it is asked again.
+/// The authority's final answer; `None` means that the question is repeated later.
 async fn ask(
     exchange: &Exchange,
     scope: &Scope,
@@ -73,7 +77,7 @@ async fn ask(
             return Ok(None);
         }
     };
-    // Another code is another document of the same number, and an answer without one proves nothing.
+    // A different code means another document with the same number. An answer without a code proves nothing.
     let is_this = answer.codigo_seguridad.as_deref() == Some(item.security_code.as_str());
     Ok(match answer.judged.verdict {
         Verdict::Accepted if is_this => Some(AuthorityState::Accepted),

@@ -1,28 +1,48 @@
-//! An accepted receipt to its buyer: where the directory says, with a token if the buyer wants one, until it is acknowledged.
+//! Delivers an accepted receipt to its buyer: at the address in the directory, with a token if the buyer requires one,
+//! until it is acknowledged.
 
 use std::time::Duration;
 
 use ecf::catalogue::{CodigoModificacion, CodigoMotivoNoRecibido};
-use ecf::{Document, Encf, Rnc};
+use ecf::{Document, Rnc};
 use ecf_exchange::acknowledgement::{self, Acknowledged, Expected};
-use ecf_exchange::{Addressee, Exchange, PeerService};
+use ecf_exchange::{Addressee, Exchange, PeerDocument, PeerService};
 use ecf_store::{
-    ArtifactKind, BuyerDelivery, ContentHash, DeliveryState, ExchangeJob, OutboxEntry, Receipt, ReceiptId, ReceiptJob,
-    Scope, Signed, StoreError, waits,
+    ArtifactKind, ContentHash, ExchangeJob, Receipt, ReceiptId, ReceiptJob, Scope, StoreError,
+    receipts::{BuyerDelivery, DeliveryState, OutboxEntry, Signed},
+    waits,
 };
 use ecf_taxauth::{DirectoryError, TaxAuthError, Wanted};
 use jiff::Timestamp;
 
 const NO_CERTIFICATE: &str = "the company has no certificate that is valid now";
-/// While others wait for the same receipt's entry on the due index, it comes back soon.
+/// Upper bound of the delay while other outbox entries of the receipt share its entry on the due index.
 const WITH_OTHERS: Duration = Duration::from_secs(600);
 
-/// What an attempt came to.
+/// The result of an attempt.
 enum Attempt {
-    /// The way ends: how, in which words, with which acknowledgement.
-    Ended(DeliveryState, Option<String>, Option<Vec<u8>>),
-    /// It is tried again.
+    /// The delivery ends.
+    Ended(End),
+    /// The delivery is retried.
     Failed(String),
+}
+
+/// How a delivery ends.
+struct End {
+    state: DeliveryState,
+    words: Option<String>,
+    /// The buyer's acknowledgement, verified or not.
+    arecf: Option<Vec<u8>>,
+}
+
+impl End {
+    fn unsent(state: DeliveryState, why: impl Into<String>) -> Self {
+        Self {
+            state,
+            words: Some(why.into()),
+            arecf: None,
+        }
+    }
 }
 
 pub(crate) async fn deliver(
@@ -38,9 +58,10 @@ pub(crate) async fn deliver(
     if !receipt.outbox.contains(&OutboxEntry::Exchange) || receipt.delivery_attempts() != attempt {
         return Ok(());
     }
-    // The end was written, and the entry stayed.
+    // The final state was recorded, but the due index entry was not removed.
     if let Some(end) = receipt
-        .buyer_delivery
+        .buyer
+        .delivery
         .as_ref()
         .filter(|end| end.state != DeliveryState::Pending)
     {
@@ -56,7 +77,7 @@ pub(crate) async fn deliver(
     }
     let attempts = attempt.saturating_add(1);
     match make(exchange, scope, &receipt, attempts, now).await? {
-        Attempt::Ended(state, words, arecf) => end(exchange, scope, &receipt, attempts, (state, words, arecf)).await,
+        Attempt::Ended(how) => end(exchange, scope, &receipt, attempts, how).await,
         Attempt::Failed(words) => again(exchange, scope, &receipt, attempts, words).await,
     }
 }
@@ -68,10 +89,10 @@ async fn make(
     attempts: u32,
     now: Timestamp,
 ) -> Result<Attempt, StoreError> {
-    let buyer: Option<Rnc> = receipt.rnc_comprador.as_deref().and_then(|rnc| rnc.parse().ok());
-    let (Some(signed), Some(buyer)) = (&receipt.signed, buyer) else {
-        let why = "the buyer has no RNC to look up".to_owned();
-        return Ok(Attempt::Ended(DeliveryState::NotListed, Some(why), None));
+    let buyer: Option<Rnc> = receipt.fiscal.rnc_comprador.as_deref().and_then(|rnc| rnc.parse().ok());
+    let (Some(signed), Some(buyer)) = (&receipt.fiscal.signed, buyer) else {
+        let why = "the buyer has no RNC to look up";
+        return Ok(Attempt::Ended(End::unsent(DeliveryState::NotListed, why)));
     };
     let Some(identity) = exchange.identity(&scope.company, now).await? else {
         return Ok(Attempt::Failed(NO_CERTIFICATE.to_owned()));
@@ -80,25 +101,25 @@ async fn make(
         .tokens
         .session(scope.environment, &identity)
         .of_company(&scope.company);
-    // An address that failed before may have moved.
+    // After a failed attempt, the directory is asked again: the address may have changed.
     let wanted = if attempts > 1 { Wanted::Fresh } else { Wanted::Kept };
     let known = match exchange.directory.look_up(&session, &buyer, wanted, now).await {
         Ok(known) => known,
         Err(DirectoryError::Store(error)) => return Err(error),
         Err(DirectoryError::Authority(error @ TaxAuthError::NotOffered { .. })) => {
-            return Ok(Attempt::Ended(DeliveryState::NotListed, Some(error.to_string()), None));
+            return Ok(Attempt::Ended(End::unsent(DeliveryState::NotListed, error.to_string())));
         }
         Err(error) => return Ok(Attempt::Failed(error.to_string())),
     };
     let entry = known.listing.entry.unwrap_or_default();
     let Some(base) = entry.url_recepcion else {
-        let why = "the buyer is not in the directory".to_owned();
-        return Ok(Attempt::Ended(DeliveryState::NotListed, Some(why), None));
+        let why = "the buyer is not in the directory";
+        return Ok(Attempt::Ended(End::unsent(DeliveryState::NotListed, why)));
     };
     let xml = signed_xml(exchange, scope, receipt, signed).await?;
     if replaces_paper(&xml) {
-        let why = "it replaces a paper receipt: the authority alone gets it".to_owned();
-        return Ok(Attempt::Ended(DeliveryState::NotSent, Some(why), None));
+        let why = "it replaces a paper receipt: the authority alone gets it";
+        return Ok(Attempt::Ended(End::unsent(DeliveryState::NotSent, why)));
     }
     let to = Addressee {
         environment: scope.environment,
@@ -106,15 +127,21 @@ async fn make(
         authentication: entry.url_opcional,
         is_listed: true,
     };
-    let file_name = format!("{}{}.xml", receipt.company_rnc, signed.encf);
+    let document = PeerDocument {
+        file_name: &format!("{}{}.xml", receipt.fiscal.company_rnc, signed.encf),
+        xml: &xml,
+    };
     let sent = exchange
         .peers
-        .send(PeerService::Recepcion, &to, &identity, (&file_name, &xml), now)
+        .send(PeerService::Recepcion, &to, &identity, document, now)
         .await;
+    let expected = Expected {
+        rnc_emisor: &receipt.fiscal.company_rnc,
+        rnc_comprador: &buyer,
+        encf: &signed.encf,
+    };
     Ok(match sent {
-        Ok(reply) if reply.is_success() => {
-            acknowledged(exchange, receipt, (&signed.encf, &buyer), attempts, reply.bytes, now).await
-        }
+        Ok(reply) if reply.is_success() => acknowledged(exchange, expected, attempts, reply.bytes, now).await,
         Ok(reply) => Attempt::Failed(format!("the buyer's receiver answered with status {}", reply.status)),
         Err(error) => Attempt::Failed(error.to_string()),
     })
@@ -122,25 +149,19 @@ async fn make(
 
 async fn acknowledged(
     exchange: &Exchange,
-    receipt: &Receipt,
-    (encf, buyer): (&Encf, &Rnc),
+    expected: Expected<'_>,
     attempts: u32,
     arecf: Vec<u8>,
     now: Timestamp,
 ) -> Attempt {
-    let expected = Expected {
-        rnc_emisor: &receipt.company_rnc,
-        rnc_comprador: buyer,
-        encf,
-    };
     let read = match acknowledgement::read(&exchange.judge, &arecf, expected, now).await {
         Ok(read) => read,
-        // The buyer has the receipt; the next attempt is answered as a duplicate.
+        // The buyer has the receipt, so the next attempt is answered as a duplicate.
         Err(error) => return Attempt::Failed(ecf_runtime::telemetry::chain(&error).to_string()),
     };
     let (state, words) = match read {
         Ok(Acknowledged::Received) => (DeliveryState::Received, None),
-        // An earlier attempt arrived, and its answer did not.
+        // An earlier attempt arrived, but its answer was lost.
         Ok(Acknowledged::NotReceived(Some(CodigoMotivoNoRecibido::EnvioDuplicado))) if attempts > 1 => {
             let why = "an earlier attempt had arrived".to_owned();
             (DeliveryState::Received, Some(why))
@@ -151,7 +172,11 @@ async fn acknowledged(
         }
         Err(why) => (DeliveryState::Unverified, Some(why)),
     };
-    Attempt::Ended(state, words, Some(arecf))
+    Attempt::Ended(End {
+        state,
+        words,
+        arecf: Some(arecf),
+    })
 }
 
 async fn signed_xml(
@@ -183,7 +208,7 @@ async fn end(
     scope: &Scope,
     receipt: &Receipt,
     attempts: u32,
-    (state, words, arecf): (DeliveryState, Option<String>, Option<Vec<u8>>),
+    End { state, words, arecf }: End,
 ) -> Result<(), StoreError> {
     let id = &receipt.public_id;
     if let Some(arecf) = &arecf {
@@ -214,14 +239,8 @@ async fn again(
     tracing::info!(receipt.id = %receipt.public_id, attempts, words, "a receipt did not reach its buyer");
     let Some(wait) = waits::EXCHANGE.after(attempts.saturating_sub(1)) else {
         tracing::error!(receipt.id = %receipt.public_id, words, "a receipt could not be delivered to its buyer for days");
-        return end(
-            exchange,
-            scope,
-            receipt,
-            attempts,
-            (DeliveryState::GivenUp, Some(words), None),
-        )
-        .await;
+        let how = End::unsent(DeliveryState::GivenUp, words);
+        return end(exchange, scope, receipt, attempts, how).await;
     };
     let now = exchange.clock.now();
     let is_alone = receipt.outbox == [OutboxEntry::Exchange];

@@ -1,14 +1,15 @@
-//! The exchange with other issuers, behind a queue: accepted receipts to their buyers, approvals to their issuers and to the tax
-//! authority, annulled numbers to the tax authority.
+//! The exchange with other issuers, from a queue: accepted receipts to their buyers, approvals to their issuers and to
+//! the tax authority, annulled numbers to the tax authority.
 //!
-//! What the code guarantees, whatever dies in between:
+//! Guarantees after a crash at any point:
 //!
-//! - Every job names the attempt that it is to be. An attempt is claimed by a conditional write first, so a repeated message does
-//!   nothing, and a crash is found by the due index when the claim's lease is over.
-//! - Attempts go on for days ([`ecf_exchange::schedule`]); short waits are messages, long ones are the due index's.
-//! - A document may reach the other side twice, with the same bytes: the standard answers a duplicate as such.
+//! - Every job carries the number of its attempt. An attempt is first claimed by a conditional write, so a repeated
+//!   message has no effect; after a crash the due index finds the record when the claim's lease expires.
+//! - Attempts go on for days ([`ecf_exchange::schedule`]). Short delays are messages, long ones are entries of the due
+//!   index.
+//! - The other side may receive a document twice, with the same bytes: the standard answers a duplicate as such.
 //!
-//! `approvals` makes the first attempt at an approval or annulment itself, while its caller waits.
+//! `approvals` makes the first attempt for an approval or annulment itself, during the request.
 
 mod confirm;
 mod deliver;
@@ -20,35 +21,35 @@ use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Message, Outcome};
 use ecf_store::{Clients, ExchangeJob, StoreError};
 
-/// How long each party may take when nobody waits.
+/// Time limit for the calls to each party.
 const PATIENCE: Duration = Duration::from_secs(45);
 
-/// What this function may touch; compare with its policies in `template.yaml`.
+/// The resources that this function uses. Its policies in `template.yaml` grant exactly these.
 #[derive(Clone)]
 pub struct App {
     exchange: Exchange,
 }
 
 impl App {
-    /// Builds what the worker needs from its environment, see [`Exchange::from_env`].
+    /// Builds the app from the environment: the variables of [`Exchange::from_env`].
     ///
     /// # Errors
-    /// Names the first variable that is missing or wrong.
+    /// Names the first variable that is missing or invalid.
     pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, ecf_runtime::Error> {
         let exchange = Exchange::from_env(env, clients, clock, Patience::of_worker(), None)?;
         Ok(Self { exchange })
     }
 
-    /// Queues a job's next attempt.
+    /// Enqueues the next attempt of a job.
     ///
     /// # Errors
-    /// When the queue does not take it; the message that carried the job then stays.
+    /// Fails when the queue rejects it; SQS then delivers the old message again.
     pub async fn resend(&self, job: ExchangeJob, after: Duration) -> Result<(), StoreError> {
         self.exchange.queues.send_exchange(&job, after).await
     }
 }
 
-/// Runs one job. When the store fails the job ends: its record is on the due index, which brings it back within minutes.
+/// Runs one job. When the store fails, the job ends: its record is on the due index, which retries it within minutes.
 pub async fn handle(app: &App, job: ExchangeJob, _message: Message) -> Outcome<ExchangeJob> {
     if let Err(error) = run(app, &job).await {
         tracing::warn!(error = %ecf_runtime::telemetry::chain(&error), "the store failed; the due index brings the job back");

@@ -2,13 +2,14 @@
 
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, telemetry};
+use ecf_store::Clients;
 use exchange_worker::{App, handle};
 
 #[tokio::main]
 async fn main() -> Result<(), ecf_runtime::Error> {
     telemetry::init();
     let env = Env::process();
-    let app = App::from_env(&env, &env.clients()?, Clock::system())?;
+    let app = App::from_env(&env, &Clients::from_env(&env)?, Clock::system())?;
     ecf_runtime::consume(
         |job, message| handle(&app, job, message),
         |job, after| app.resend(job, after),

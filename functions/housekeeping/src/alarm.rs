@@ -1,13 +1,16 @@
-//! The alarms about receipts that wait too long, in every state that is not final.
+//! Alarms for receipts that stay too long in a state that is not final.
 //!
-//! A signed receipt that the authority does not have alarms well before the 72 hours after which a receipt issued in
-//! contingency has to be there. Each hour of a list alarms once for each receipt and state.
+//! A signed receipt that the authority does not have raises alarms well before 72 hours, the legal limit for receipts
+//! issued in contingency. Each hour of a list raises one alarm per receipt and state.
 
 use ecf_runtime::Metric;
-use ecf_store::{AlarmTimes, Awaited, Receipt, StoreError, Table};
+use ecf_store::{
+    Receipt, StoreError, Table,
+    receipts::{AlarmTimes, Awaited},
+};
 use jiff::Timestamp;
 
-/// Alarms about a receipt whose hour has come; says what to count.
+/// Raises the alarm that is due for a receipt, and returns the metric to count.
 pub(crate) async fn raise(
     table: &Table,
     times: &AlarmTimes,
@@ -20,8 +23,7 @@ pub(crate) async fn raise(
     if receipt.was_alarmed(alarm) || !table.record_alarm(&receipt.scope, receipt, alarm).await? {
         return Ok(None);
     }
-    let (awaited, hours) = alarm;
-    let (metric, what) = match awaited {
+    let (metric, what) = match alarm.awaited {
         Awaited::Delivery => (
             Metric::ReceiptsUndelivered,
             "a receipt was not delivered to the tax authority in time",
@@ -34,10 +36,10 @@ pub(crate) async fn raise(
     tracing::error!(
         receipt.id = %receipt.public_id,
         encf = receipt.encf().map(tracing::field::display),
-        company.rnc = %receipt.company_rnc,
+        company.rnc = %receipt.fiscal.company_rnc,
         environment = %receipt.scope.environment,
         state = %receipt.state,
-        hours,
+        hours = alarm.hours,
         "{what}"
     );
     Ok(Some(metric))

@@ -1,29 +1,34 @@
-//! Days that are over: their counters are compared with the list of their receipts, once, and each month is summed up.
+//! Closes past days: compares their counters with the list of their receipts, once, and sums up each month.
 //!
-//! From then on lists believe them. A receipt of such a day that ends later asks for its day to be compared again.
+//! Lists rely on the counters of closed days. When a receipt of a closed day reaches its final state later, the day is
+//! compared again.
 
 use std::time::{Duration, Instant};
 
-use ecf_store::{Closing, DAY_SHARDS, DueDays, Scope, StoreError, WRITTEN_WITHIN, fiscal_day, last_to_close};
+use ecf_store::{
+    Scope, StoreError,
+    closing::{Closing, DAY_SHARDS, DueDays, WRITTEN_WITHIN, last_to_close},
+    fiscal_day,
+};
 use jiff::{SignedDuration, Timestamp, ToSpan as _, civil::Date};
 
 use crate::App;
 
-/// As many environments of a shard as one run takes; the rest wait for the next minute.
+/// Upper bound of the environments of a shard in one run; the rest waits for the next minute.
 const PER_SHARD: usize = 50;
-/// As many days of one environment as one run closes.
+/// Upper bound of the days of one environment in one run.
 const DAYS: usize = 31;
-/// No day is begun after so much of a run.
+/// A run starts no further day after this time.
 const TIME: Duration = Duration::from_secs(5);
-/// When an environment is looked at again that could not be.
+/// The next attempt for an environment that failed.
 const LATER: SignedDuration = SignedDuration::from_hours(1);
-/// When a late change of a day is looked at again that is not closed itself.
+/// The next attempt for a late change of a day that is not closed yet.
 const NEXT_LOOK: SignedDuration = SignedDuration::from_mins(10);
 
-/// Closes the days that are over. An environment that fails does not keep the others from their turn.
+/// Closes all past days. A failing environment does not stop the others.
 ///
 /// # Errors
-/// The first failure, after every environment had its turn.
+/// The first failure, after every environment was processed.
 pub(crate) async fn close_all(app: &App) -> Result<(), StoreError> {
     let (now, began) = (app.clock.now(), Instant::now());
     let mut failure = None;
@@ -46,7 +51,7 @@ pub(crate) async fn close_all(app: &App) -> Result<(), StoreError> {
             };
             if let Err(error) = closed {
                 tracing::error!(?entry, error = %ecf_runtime::telemetry::chain(&error), "a day could not be closed");
-                // It must not stand first in line at every run.
+                // A failing entry must not stay the first in every run.
                 let put_off = app.table.put_off_days(&entry, now + LATER).await;
                 failure.get_or_insert(put_off.err().unwrap_or(error));
             }
@@ -59,7 +64,7 @@ pub(crate) async fn close_all(app: &App) -> Result<(), StoreError> {
 async fn close(app: &App, entry: &DueDays, now: Timestamp, began: Instant) -> Result<(), StoreError> {
     let scope = &entry.scope;
     let Some(company) = app.table.company(&scope.company).await? else {
-        // Of a sign-up that failed.
+        // The company does not exist: its sign-up failed.
         app.table.forget_closing(scope).await?;
         return Ok(());
     };
@@ -74,7 +79,7 @@ async fn close(app: &App, entry: &DueDays, now: Timestamp, began: Instant) -> Re
         compare(app, scope, day, &closing).await?;
         if day == day.last_of_month() {
             let first = day.first_of_month();
-            // A day that is compared again must not change under the sum.
+            // A day that must be compared again may still change, so its month is not summed up yet.
             if closing.late.range(first..=until).next().is_some() {
                 break;
             }

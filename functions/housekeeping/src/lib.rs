@@ -1,19 +1,19 @@
-//! Every minute: finds what is overdue and queues it again.
+//! Runs every minute: finds overdue records and enqueues their next step.
 //!
-//! A receipt stays on the due index from its creation until its verdict was told. The happy path never touches that entry;
-//! whatever was lost on the way (a message, an answer, a worker) is found here. Each entry is claimed by a conditional write
-//! before anything is queued, so that two runs, or a run and a slow worker, do not queue one thing twice. Companies take
-//! turns ([`turns`]), and a run goes on while there is more and time is left ([`sweep`]). The older a
-//! receipt, the longer until it is looked at again: when the authority or a queue is hours behind, more copies of the same
-//! jobs would not help.
+//! A receipt stays on the due index from its creation until its verdict was published. Without failures that entry is
+//! never used; a lost message, answer or worker is detected here. Each entry is claimed by a conditional write before a
+//! job is enqueued, so that two runs, or a run and a slow worker, do not enqueue the same step twice. Companies take
+//! turns ([`turns`]), and a run continues while entries and time are left ([`sweep`]). The interval between two looks
+//! at a receipt grows with its age: when the authority or a queue is hours behind, more copies of the same jobs would
+//! not help.
 //!
-//! A P12 that a sign-up stored and whose company never came to be is discarded here too.
+//! A P12 that a sign-up stored without completing the company is deleted here too.
 //!
-//! Ranges of numbers are on the same index ([`ranges`]), and so are days whose counters are to be compared ([`days`]).
+//! Number ranges are on the same index ([`ranges`]), and so are days whose counters must be compared ([`days`]).
 //!
-//! While the authority is out of reach nothing is queued for it: receipts are held until the gates may
-//! open ([`round`]), and the longest-waiting ones raise an [`alarm`]. What the authority's status service says is fetched
-//! here, on behalf of everybody.
+//! While the authority is out of reach, receipts are held instead of enqueued until the gates may open ([`round`]), and
+//! the longest-waiting ones raise an [`alarm`]. This function also polls the authority's status service, for all
+//! functions.
 
 mod alarm;
 mod days;
@@ -28,22 +28,24 @@ use std::time::Duration;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
-    AlarmTimes, AnnouncementId, AnnulmentId, ApprovalId, Clients, DueEntry, DueRecord, EventKey, ExchangeJob, InboxId,
-    OutboxEntry, Queues, ReceiptId, StoreError, Table, Vault, WebhookId, WebhookJob,
+    AnnouncementId, AnnulmentId, ApprovalId, Clients, EventKey, ExchangeJob, InboxId, QueueUrls, Queues, ReceiptId,
+    StoreError, Table, Vault, WebhookId, WebhookJob,
+    due::{DueEntry, DueRecord},
+    receipts::{AlarmTimes, OutboxEntry},
 };
 use ecf_taxauth::{Endpoints, Gates, StatusWatch, TaxAuth, TimeOuts};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::round::Round;
 
-/// When a receipt is looked at again that was queued now: after half its age, within these bounds.
+/// The next look at a receipt whose job was enqueued now: after half its age, within these bounds.
 const SHORTEST_LOOK: SignedDuration = SignedDuration::from_mins(10);
 const LONGEST_LOOK: SignedDuration = SignedDuration::from_hours(1);
 
-/// How often the authority's status service is asked.
+/// Interval of the requests to the authority's status service.
 const STATUS_SPACING: SignedDuration = SignedDuration::from_mins(5);
 
-/// What this function may touch; compare with its policies in `template.yaml`.
+/// The resources that this function uses. Its policies in `template.yaml` grant exactly these.
 #[derive(Clone)]
 pub struct App {
     table: Table,
@@ -52,18 +54,18 @@ pub struct App {
     gates: Arc<Gates>,
     status: Arc<StatusWatch>,
     alarm_times: AlarmTimes,
-    /// Where the function's metrics go.
+    /// The metrics output of the function.
     pub metrics: Metrics,
     clock: Clock,
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, `ISSUING_QUEUE_URL`, `SUBMISSION_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`,
-    /// `EXCHANGE_QUEUE_URL`,
-    /// `DELIVERY_ALARM_HOURS`, `STUCK_ALARM_HOURS` and `TAXAUTH_STATUS_URL`.
+    /// Builds the app from the environment: `TABLE_NAME`, `SECRET_PREFIX`, `ISSUING_QUEUE_URL`,
+    /// `SUBMISSION_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`, `EXCHANGE_QUEUE_URL`, `DELIVERY_ALARM_HOURS`, `STUCK_ALARM_HOURS`
+    /// and `TAXAUTH_STATUS_URL`.
     ///
     /// # Errors
-    /// Names the first variable that is missing or wrong.
+    /// Names the first variable that is missing or invalid.
     pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, ecf_runtime::Error> {
         let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
         let endpoints = Endpoints::default().with_status_base(&env.required("TAXAUTH_STATUS_URL")?)?;
@@ -73,7 +75,7 @@ impl App {
             gates: Arc::new(Gates::new(table.clone(), clock.clone())),
             status: Arc::new(StatusWatch::new(taxauth, vault.clone(), table.clone())),
             vault,
-            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            queues: Queues::new(clients.sqs.clone(), QueueUrls::from_env(env)?),
             alarm_times: AlarmTimes {
                 delivery: env.required_as("DELIVERY_ALARM_HOURS")?,
                 step: env.required_as("STUCK_ALARM_HOURS")?,
@@ -85,10 +87,10 @@ impl App {
     }
 }
 
-/// One run over what is due, then over the ranges. What fails does not keep the rest from its turn.
+/// One run over the overdue records, then over ranges and days. A failure does not stop the rest.
 ///
 /// # Errors
-/// The first failure, after everything had its turn.
+/// The first failure, after everything was processed.
 pub async fn run(app: &App) -> Result<(), StoreError> {
     let now = app.clock.now();
     let mut failure = app.status.check(&app.gates, now, STATUS_SPACING).await.err();
@@ -110,7 +112,7 @@ pub async fn run(app: &App) -> Result<(), StoreError> {
     failure.map_or(Ok(()), Err)
 }
 
-/// Claims one entry and queues what its record calls for; says whether there was anything.
+/// Claims one entry and enqueues the next step of its record. Returns whether there was a step.
 async fn serve(app: &App, round: &Round<'_>, entry: &DueEntry, now: Timestamp) -> Result<bool, StoreError> {
     match entry.record {
         DueRecord::Receipt(id) => look_after(app, round, entry, &id, now).await,
@@ -124,7 +126,7 @@ async fn serve(app: &App, round: &Round<'_>, entry: &DueEntry, now: Timestamp) -
     }
 }
 
-/// Claims an entry and queues what the receipt's state calls for; says whether there was anything.
+/// Claims an entry and enqueues the next step of the receipt. Returns whether there was a step.
 async fn look_after(
     app: &App,
     round: &Round<'_>,
@@ -136,7 +138,7 @@ async fn look_after(
         Ok(Some(receipt)) => receipt,
         Ok(None) => return Ok(false),
         Err(error @ StoreError::Corrupt { .. }) => {
-            // A record that cannot be read must not stand first in line at every run.
+            // A corrupt record must not stay the first in every run.
             app.table.claim_due(entry, now + LONGEST_LOOK).await?;
             return Err(error);
         }
@@ -178,7 +180,7 @@ async fn look_after(
     Ok(!steps.is_empty())
 }
 
-/// An announcement whose message was lost.
+/// Enqueues an announcement whose message was lost.
 async fn announce(
     app: &App,
     entry: &DueEntry,
@@ -198,7 +200,7 @@ async fn announce(
     Ok(true)
 }
 
-/// An event whose next attempt has come.
+/// Enqueues an event whose next attempt is due.
 async fn deliver(
     app: &App,
     entry: &DueEntry,
@@ -224,7 +226,7 @@ async fn deliver(
     Ok(true)
 }
 
-/// A webhook behind which events are parked.
+/// Enqueues the parked events of a webhook.
 async fn unpark(app: &App, entry: &DueEntry, webhook: WebhookId, now: Timestamp) -> Result<bool, StoreError> {
     if !app.table.claim_due(entry, now + SHORTEST_LOOK).await? {
         return Ok(false);
@@ -239,7 +241,7 @@ async fn unpark(app: &App, entry: &DueEntry, webhook: WebhookId, now: Timestamp)
     Ok(true)
 }
 
-/// An approval whose next attempt has come.
+/// Enqueues an approval whose next attempt is due.
 async fn approve(app: &App, entry: &DueEntry, id: &ApprovalId, now: Timestamp) -> Result<bool, StoreError> {
     if !app.table.claim_due(entry, now + SHORTEST_LOOK).await? {
         return Ok(false);
@@ -257,7 +259,7 @@ async fn approve(app: &App, entry: &DueEntry, id: &ApprovalId, now: Timestamp) -
     Ok(true)
 }
 
-/// An annulment whose next attempt has come.
+/// Enqueues an annulment whose next attempt is due.
 async fn annul(app: &App, entry: &DueEntry, id: &AnnulmentId, now: Timestamp) -> Result<bool, StoreError> {
     if !app.table.claim_due(entry, now + SHORTEST_LOOK).await? {
         return Ok(false);
@@ -275,7 +277,7 @@ async fn annul(app: &App, entry: &DueEntry, id: &AnnulmentId, now: Timestamp) ->
     Ok(true)
 }
 
-/// A received receipt about which the authority is asked again.
+/// Enqueues the next question to the authority about a received receipt.
 async fn confirm(app: &App, entry: &DueEntry, id: &InboxId, now: Timestamp) -> Result<bool, StoreError> {
     if !app.table.claim_due(entry, now + SHORTEST_LOOK).await? {
         return Ok(false);
@@ -293,7 +295,7 @@ async fn confirm(app: &App, entry: &DueEntry, id: &InboxId, now: Timestamp) -> R
     Ok(true)
 }
 
-/// A P12 that a sign-up stored an hour ago: without its company it belongs to nobody.
+/// Deletes a P12 that a sign-up stored an hour ago without completing its company.
 async fn judge_p12(app: &App, entry: &DueEntry, now: Timestamp) -> Result<(), StoreError> {
     let scope = &entry.scope;
     if !app.table.claim_due(entry, now + LONGEST_LOOK).await? {

@@ -1,39 +1,41 @@
-//! Ranges of numbers: numbers whose request died are freed, and companies are warned of ranges that end.
+//! Number ranges: frees numbers whose request died, and warns companies of ranges that run low or expire.
 //!
-//! A range is due some minutes after a number was taken from it, and again until all of them are accounted for, or the count of
-//! those that the caller used was compared with the locks; a type every
-//! day while one of its ranges has an expiry. Nothing here is on the way of a receipt, and each run does a bounded part of the
-//! work: the range remembers how far it was checked, and what was told of it.
+//! A range is due some minutes after a number was taken from it, and again until every number is accounted for. For a
+//! range that the caller numbers, the count of used numbers is compared with the locks. A type is due every day while
+//! one of its ranges has an expiry. This work never delays a receipt, and each run is bounded: the range records how
+//! far it was checked and which warnings were published.
 
 use ecf::Fecha;
 use ecf_runtime::Metric;
 use ecf_store::{
-    Company, DueNumbers, DueRange, DueType, RANGE_SHARDS, Range, RangeAlert, Scope, StoreError, Thresholds,
+    Scope, StoreError,
+    companies::Company,
+    numbers::{DueNumbers, DueRange, DueType, RANGE_SHARDS, Range, RangeAlert, Thresholds},
 };
 use ecf_webhooks::{News, announce};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::App;
 
-/// As many ranges of a shard as one run takes; the rest wait for the next minute.
+/// Upper bound of the ranges of a shard in one run; the rest waits for the next minute.
 const PER_SHARD: usize = 50;
-/// As many stretches of one range's numbers as one run looks at.
+/// Upper bound of the stretches of one range's numbers in one run.
 const STRETCHES: usize = 5;
-/// A certificate that serves for less is named in the log; the alarm has the same number.
+/// A certificate with fewer days left is named in the log. The alarm uses the same number.
 const CERTIFICATE_DAYS: u64 = 15;
-/// Three times the time limit of the slowest function that takes numbers: nobody is at work on a number after that.
+/// Three times the time limit of the slowest function that takes numbers: no request uses a number any more after that.
 const DEAD_AFTER: SignedDuration = SignedDuration::from_mins(3);
-/// When a range is looked at again whose newest numbers are too young to judge.
+/// The next look at a range whose newest numbers are too young to decide.
 const NEXT_LOOK: SignedDuration = DEAD_AFTER;
-/// The same for a range whose list of free numbers is full: only takes make room.
+/// The next look at a range whose list of free numbers is full: only issuing makes room in it.
 const WHEN_FULL: SignedDuration = SignedDuration::from_hours(1);
-/// The same for one that could not be looked at.
+/// The next look at a range that failed.
 const AFTER_FAILURE: SignedDuration = SignedDuration::from_hours(1);
 
-/// Looks after every range that is due. One that fails does not keep the others from their turn.
+/// Processes every range that is due. A failing range does not stop the others.
 ///
 /// # Errors
-/// The first failure, after every range had its turn.
+/// The first failure, after every range was processed.
 pub(crate) async fn look_after_all(app: &App) -> Result<(), StoreError> {
     let now = app.clock.now();
     let mut failure = None;
@@ -53,7 +55,7 @@ pub(crate) async fn look_after_all(app: &App) -> Result<(), StoreError> {
             };
             if let Err(error) = looked {
                 tracing::error!(?entry, error = %ecf_runtime::telemetry::chain(&error), "a range could not be looked after");
-                // It must not stand first in line at every run.
+                // A failing range must not stay the first in every run.
                 let later = now + AFTER_FAILURE;
                 let put_off = match &entry {
                     DueNumbers::Range(entry) => app.table.give_up_look(entry, later).await,
@@ -97,7 +99,7 @@ async fn look_after(app: &App, entry: &DueRange, now: Timestamp) -> Result<(), S
     app.table.look_again(entry, &range, now + wait).await
 }
 
-/// A range whose numbers the caller gives: compares its count with the locks, once nobody is at work on a number.
+/// Compares the count of a range that the caller numbers with the locks, once no request uses a number any more.
 async fn look_after_callers(app: &App, entry: &DueRange, range: Range, now: Timestamp) -> Result<(), StoreError> {
     let scope = &entry.scope;
     let Some(from) = range.verifiable_from(DEAD_AFTER) else {
@@ -113,7 +115,7 @@ async fn look_after_callers(app: &App, entry: &DueRange, range: Range, now: Time
     if !range.agrees(counted) {
         tracing::warn!(company.id = %scope.company, range = %entry.id, used = range.used, counted = counted.used, "the count of used numbers is corrected");
     }
-    // Refused: a number was used meanwhile. The range stays due.
+    // When this is refused, a number was used concurrently, and the range stays due.
     if app
         .table
         .correct_used_numbers(scope, &range, counted, Some(entry), now)
@@ -129,7 +131,7 @@ async fn look_after_callers(app: &App, entry: &DueRange, range: Range, now: Time
     Ok(())
 }
 
-/// Looks a type's ranges over for what the clock alone changes.
+/// Checks a type's ranges for warnings that depend on the date alone.
 async fn look_over(app: &App, entry: &DueType, now: Timestamp) -> Result<(), StoreError> {
     let ranges = app.table.ranges(&entry.scope, Some(entry.ecf_type)).await?;
     let Some(company) = warn(app, &entry.scope, &ranges, now).await? else {
@@ -144,7 +146,7 @@ async fn look_over(app: &App, entry: &DueType, now: Timestamp) -> Result<(), Sto
     app.table.put_off_type(entry, next).await
 }
 
-/// Tells the company, once each, what there is to say of its ranges; gives the company. `None`: there is none.
+/// Publishes each warning about the ranges once. Returns the company; `None` if it does not exist.
 async fn warn(app: &App, scope: &Scope, ranges: &[Range], now: Timestamp) -> Result<Option<Company>, StoreError> {
     let Some(company) = app.table.company(&scope.company).await? else {
         return Ok(None);
@@ -197,7 +199,7 @@ fn news(range: &Range, alert: RangeAlert) -> News<'static> {
     }
 }
 
-/// Tells the operator: in the log, and as a count of the environment.
+/// Reports a warning to the operator: in the log, and as a metric of the environment.
 fn tell(app: &App, scope: &Scope, range: &Range, alert: RangeAlert, now: Timestamp) {
     let (company, environment, id) = (&scope.company, scope.environment, range.id());
     let metric = match alert {
@@ -213,7 +215,8 @@ fn tell(app: &App, scope: &Scope, range: &Range, alert: RangeAlert, now: Timesta
     app.metrics.tell(environment.as_str(), &[(metric, 1)], now);
 }
 
-/// Tells the operator how long the company's certificate serves; without one it issues nothing.
+/// Reports to the operator how many days the company's certificate is still valid. Without a certificate the company
+/// cannot issue.
 fn tell_certificate(app: &App, scope: &Scope, company: &Company, now: Timestamp) {
     let Some(certificate) = &company.certificate else {
         return;

@@ -1,29 +1,34 @@
-//! What one run does about an authority that is out of reach: due receipts are held without a job, one of each host goes
-//! on to find out whether it is back, and what was held and alarmed about is counted.
+//! One run's handling of an authority that is out of reach. Due receipts are held without a job, one receipt per host
+//! is sent as a probe, and held receipts and alarms are counted.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard};
 
 use ecf::{Environment, ReceiptState, ReceiptType};
 use ecf_runtime::{Metric, Metrics};
-use ecf_store::{AlarmTimes, DueEntry, DueRecord, Host, Mode, Receipt, Scope, StoreError, Table};
+use ecf_store::{
+    Receipt, Scope, StoreError, Table,
+    breaker::Host,
+    due::{DueEntry, DueRecord},
+    receipts::{AlarmTimes, Mode},
+};
 use ecf_taxauth::{Gates, Passage};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::alarm;
 use crate::turns::HOLDS;
 
-/// When those are looked at again that wait for one of them to find out.
+/// The next look at receipts that wait for the result of a probe.
 const FINDING_OUT: SignedDuration = SignedDuration::from_mins(1);
-/// A longer hold is looked at in between, so that no alarm is late.
+/// Upper bound of a hold between two looks, so that no alarm is late.
 const LONGEST_HOLD: SignedDuration = SignedDuration::from_hours(1);
 
-/// One run.
+/// The state of one run.
 pub(crate) struct Round<'a> {
     pub(crate) table: &'a Table,
     pub(crate) gates: &'a Gates,
     pub(crate) times: &'a AlarmTimes,
-    /// Records are served side by side.
+    /// Records are processed concurrently.
     found: Mutex<Found>,
 }
 
@@ -31,7 +36,7 @@ pub(crate) struct Round<'a> {
 struct Found {
     finding_out: HashSet<(Environment, Host)>,
     tally: HashMap<Environment, Tally>,
-    /// The lowest and the highest number of receipts that nobody has sent.
+    /// The lowest and the highest number of receipts that were never sent.
     unsent: HashMap<(Scope, ReceiptType), (u64, u64)>,
 }
 
@@ -56,17 +61,18 @@ impl<'a> Round<'a> {
         self.found.lock().expect("nobody panics with it")
     }
 
-    /// Whether a receipt stays due as it is, since this run has held enough of its environment: a write for each of them at
-    /// every hold would cost more than it tells.
+    /// Whether a receipt stays due unchanged, because this run has held enough receipts of its environment: one write
+    /// per receipt and hold would cost too much.
     pub(crate) fn passes_over(&self, entry: &DueEntry) -> bool {
         let found = self.found();
         let tally = found.tally.get(&entry.scope.environment);
         matches!(entry.record, DueRecord::Receipt(_)) && tally.is_some_and(|tally| tally.held >= HOLDS)
     }
 
-    /// Notes a receipt that nobody has sent although it is long signed: its request may have died before it counted the number.
+    /// Records a receipt that was signed long ago and never sent: its request may have died before it counted the
+    /// number.
     pub(crate) fn note_unsent(&self, receipt: &Receipt) {
-        let is_unsent = receipt.state == ReceiptState::Signed && receipt.send_attempt == 0;
+        let is_unsent = receipt.state == ReceiptState::Signed && receipt.sending.attempts == 0;
         let Some(encf) = receipt.encf().filter(|_| is_unsent && receipt.mode == Mode::Immediate) else {
             return;
         };
@@ -78,16 +84,16 @@ impl<'a> Round<'a> {
         *last = sequence.max(*last);
     }
 
-    /// Has the ranges of those receipts recounted, where callers number them.
+    /// Schedules a recount of those receipts' ranges, if the caller numbers them.
     pub(crate) async fn recount(&self, now: Timestamp) -> Result<(), StoreError> {
         let unsent = std::mem::take(&mut self.found().unsent);
-        for ((scope, ecf_type), numbers) in unsent {
-            self.table.recount_soon(&scope, ecf_type, numbers, now).await?;
+        for ((scope, ecf_type), (first, last)) in unsent {
+            self.table.recount_soon(&scope, ecf_type, first..=last, now).await?;
         }
         Ok(())
     }
 
-    /// Alarms about a receipt that waited too long.
+    /// Raises the alarm that is due for a receipt.
     pub(crate) async fn alarm(&self, receipt: &Receipt, now: Timestamp) -> Result<(), StoreError> {
         let Some(metric) = alarm::raise(self.table, self.times, receipt, now).await? else {
             return Ok(());
@@ -101,7 +107,7 @@ impl<'a> Round<'a> {
         Ok(())
     }
 
-    /// Has a receipt that waits for a person looked at when its next alarm comes; after the last it leaves the index.
+    /// Schedules the next alarm of a receipt that awaits a person; after the last one the receipt leaves the index.
     pub(crate) async fn rest(&self, entry: &DueEntry, receipt: &Receipt, now: Timestamp) -> Result<(), StoreError> {
         match self.times.next(receipt, now) {
             Some(next) => self.table.claim_due(entry, next).await?,
@@ -110,7 +116,7 @@ impl<'a> Round<'a> {
         Ok(())
     }
 
-    /// Holds a receipt whose host is closed; `false`: its job may be queued.
+    /// Holds a receipt whose host is closed. Returns `false` when its job may be enqueued.
     pub(crate) async fn hold(&self, receipt: &Receipt, now: Timestamp) -> Result<bool, StoreError> {
         let environment = receipt.scope.environment;
         let host = if receipt.is_sent_as_summary() {
@@ -131,7 +137,7 @@ impl<'a> Round<'a> {
         Ok(true)
     }
 
-    /// Tells the metrics what this run found. What is as it should be is not told.
+    /// Emits the metrics of this run, for each environment with a value above zero.
     pub(crate) async fn tell(&self, metrics: &Metrics, now: Timestamp) {
         for environment in Environment::ALL {
             let mut away = 0;

@@ -1,13 +1,17 @@
-//! One run over what is due: looks at all shards, serves companies in turns, and looks again while there is more and time is left.
+//! One run over the due index: reads all shards, serves companies in turns, and repeats while entries and time are
+//! left.
 //!
-//! How long the backlog of an outage takes, and how long a company with few records waits beside one with many, is computed by
-//! `infra/yardsticks/tests/backlog.rs` with the constants and the order of [`crate::turns`].
+//! `infra/yardsticks/tests/backlog.rs` computes the duration of an outage's backlog, and the delay of a company with
+//! few records beside one with many, from the constants and the order of [`crate::turns`].
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ecf_store::{DueEntry, DueRecord, JobQueue, SHARDS, StoreError};
+use ecf_store::{
+    JobQueue, StoreError,
+    due::{DueEntry, DueRecord, SHARDS},
+};
 use futures::future::join_all;
 use futures::{StreamExt, stream};
 use jiff::{SignedDuration, Timestamp};
@@ -17,10 +21,10 @@ use crate::round::Round;
 use crate::turns::{BUDGET, CONCURRENT, FEW, LOOK, REACH, in_turns, room};
 use crate::{App, serve};
 
-/// Serves what is due. A record or a shard that fails does not keep the others from their turn.
+/// Serves the due entries. A failing record or shard does not stop the others.
 ///
 /// # Errors
-/// The first failure, after everything had its turn.
+/// The first failure, after everything was processed.
 pub(crate) async fn run(app: &App, round: &Round<'_>) -> Result<(), StoreError> {
     let end = Instant::now() + BUDGET;
     let failures = Failures::default();
@@ -46,7 +50,7 @@ pub(crate) async fn run(app: &App, round: &Round<'_>) -> Result<(), StoreError> 
             (due, is_partial) = look(app, &failures, looked_at).await;
             continue;
         }
-        // Served until its time was over, or stopped by full queues, which need time.
+        // Either the time of this look is over, or full queues stopped it: wait for the next look.
         tokio::time::sleep_until(until).await;
         let from = std::mem::replace(&mut looked_at, app.clock.now());
         let fresh = fresh(app, &failures, from, looked_at).await;
@@ -59,7 +63,7 @@ pub(crate) async fn run(app: &App, round: &Round<'_>) -> Result<(), StoreError> 
     failures.into_result()
 }
 
-/// Both ends of every shard, in turns, and whether some shard has more than was read.
+/// Reads both ends of every shard, in turns. Also returns whether a shard has more entries.
 async fn look(app: &App, failures: &Failures, now: Timestamp) -> (Vec<DueEntry>, bool) {
     let mut is_partial = false;
     let mut due = Vec::new();
@@ -74,9 +78,9 @@ async fn look(app: &App, failures: &Failures, now: Timestamp) -> (Vec<DueEntry>,
     (in_turns(due, |entry| entry.scope.company), is_partial)
 }
 
-/// What has become due since the look before.
+/// The entries that became due since the previous look.
 async fn fresh(app: &App, failures: &Failures, from: Timestamp, now: Timestamp) -> Vec<DueEntry> {
-    // The index has milliseconds, and `from` itself was read.
+    // The index has millisecond precision, and entries at `from` were read already.
     let from = from + SignedDuration::from_millis(1);
     if from > now {
         return Vec::new();
@@ -101,7 +105,7 @@ where
     answers.collect()
 }
 
-/// The oldest entries of a shard, and the newest behind a backlog that is longer than that.
+/// The oldest entries of a shard, and the newest ones when the backlog exceeds [`REACH`].
 async fn ends(app: &App, shard: u8, now: Timestamp) -> Result<(Vec<DueEntry>, bool), StoreError> {
     let mut due = app.table.due_now(shard, now, REACH).await?;
     let Some(last) = due.last().map(|entry| entry.at).filter(|_| due.len() >= REACH) else {
@@ -113,9 +117,9 @@ async fn ends(app: &App, shard: u8, now: Timestamp) -> Result<(Vec<DueEntry>, bo
 
 struct Served {
     queued: usize,
-    /// Whether any record was queued, held or settled.
+    /// Whether any record was enqueued, held or settled.
     has_moved: bool,
-    /// Entries that had no room or no time, in their order.
+    /// Entries that were not served, for lack of room or time, in their order.
     left: Vec<DueEntry>,
 }
 
@@ -160,13 +164,13 @@ async fn serve_all(
     }
 }
 
-/// What may still be added to each queue; a queue that is not named has room.
+/// The number of messages that each queue still accepts; a queue that is not listed is not limited.
 struct Rooms {
     left: Mutex<HashMap<JobQueue, usize>>,
 }
 
 impl Rooms {
-    /// Asks the queues of these entries for their length when there are many entries.
+    /// Reads the length of the queues, if there are at least [`FEW`] entries.
     async fn of(app: &App, due: &[DueEntry], failures: &Failures) -> Self {
         let mut left = HashMap::new();
         if due.len() >= FEW {
@@ -181,7 +185,7 @@ impl Rooms {
         Self { left: Mutex::new(left) }
     }
 
-    /// Takes a place in each queue that the entry's job may go to. `false`: one of them is full.
+    /// Reserves room in each queue that the entry's job may go to. Returns `false` when one of them is full.
     fn admit(&self, entry: &DueEntry) -> bool {
         let mut left = self.left.lock().expect("nobody panics with it");
         let queues = queues_of(entry);
@@ -195,7 +199,7 @@ impl Rooms {
     }
 }
 
-/// The queues that a record's job may go to. Which of its two a receipt needs is known when it is read.
+/// The queues that a record's job may go to. A receipt may need either of two; that is known when the receipt is read.
 fn queues_of(entry: &DueEntry) -> Vec<JobQueue> {
     match entry.record {
         DueRecord::Receipt(_) => vec![JobQueue::Submission(entry.scope.environment), JobQueue::Issuing],
@@ -205,7 +209,7 @@ fn queues_of(entry: &DueEntry) -> Vec<JobQueue> {
     }
 }
 
-/// What failed in a run.
+/// The failures of a run.
 #[derive(Default)]
 struct Failures {
     first: Mutex<Option<StoreError>>,

@@ -1,36 +1,36 @@
-//! Whom a run serves and in which order: pure, so that the simulation in `infra/yardsticks/tests/backlog.rs` decides with the same code and the same
-//! constants.
+//! The order in which a run serves companies. Pure, so that the simulation in `infra/yardsticks/tests/backlog.rs` uses
+//! the same code and constants.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::time::Duration;
 
-/// How often the schedule starts a run.
+/// The interval of the schedule.
 pub const EVERY: Duration = Duration::from_secs(60);
-/// How long a run serves due records. It fits into the function's time limit with what the run does before and after.
+/// The time for due records in a run. Together with the other work of a run it fits into the function's time limit.
 pub const BUDGET: Duration = Duration::from_secs(40);
-/// How long records are served before the queues are asked for their length again and the index for what has become due
-/// meanwhile.
+/// The time between two looks; each look reads the length of the queues and the newly due entries.
 pub const LOOK: Duration = Duration::from_secs(5);
-/// Entries that a look reads from each end of a shard. The newest are read too, so that an old backlog of any length does
-/// not hide a record that has just become due.
+/// Entries that a look reads from each end of a shard. The newest are read too, so that a long backlog does not hide a
+/// record that has just become due.
 pub const REACH: usize = 10_000;
 /// Entries of one company in one turn.
 pub const SHARE: usize = 25;
-/// Records that are served at the same time.
+/// Records that are processed concurrently.
 pub const CONCURRENT: usize = 32;
-/// Messages that wait in a queue at which nothing is added. The backlog waits on the due index, where companies take turns,
-/// and not in a queue, where they cannot.
+/// Queue length from which on no jobs are added. The backlog waits on the due index, where companies take turns, and
+/// not in a queue, where they cannot.
 pub const QUEUE_LEVEL: usize = 2_000;
-/// What a look may add to a queue that is full of other work: companies with few due records pass a burst of others.
+/// Jobs that a look may still add to a full queue, so that companies with few due records pass a burst of others.
 pub const LEAST_ROOM: usize = 100;
-/// With fewer due records than this the queues are not asked for their length.
+/// With fewer due records, the length of the queues is not read.
 pub const FEW: usize = 500;
-/// Receipts of one environment that one run holds while the authority is out of reach. The others stay due, unwritten.
+/// Upper bound of the receipts of one environment that a run holds while the authority is out of reach. The others stay
+/// due without a write.
 pub const HOLDS: u64 = 2_000;
 
-/// Orders entries so that companies take turns of [`SHARE`] entries. Within a turn the company with the fewest entries comes
-/// first, then the older entry: who has little waits for nobody, and one company alone is served in order of time.
+/// Orders entries so that companies take turns of [`SHARE`] entries. Within a turn the company with the fewest entries
+/// comes first, then the older entry. A single company is served in order of time.
 pub fn in_turns<T, C: Eq + Hash + Ord + Copy>(entries: Vec<T>, company: impl Fn(&T) -> C) -> Vec<T> {
     let mut counts: HashMap<C, usize> = HashMap::new();
     let turns: Vec<usize> = entries
@@ -51,7 +51,7 @@ pub fn in_turns<T, C: Eq + Hash + Ord + Copy>(entries: Vec<T>, company: impl Fn(
     order.into_iter().map(|(.., entry)| entry).collect()
 }
 
-/// What may be added to a queue in which this many messages wait.
+/// The number of messages that may be added to a queue of this length.
 pub fn room(waiting: usize) -> usize {
     QUEUE_LEVEL.saturating_sub(waiting).max(LEAST_ROOM)
 }

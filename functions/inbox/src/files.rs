@@ -1,4 +1,4 @@
-//! `GET /api/v1/client/inbox/{id}/xml` and `/arecf`: the bytes as they were received and answered.
+//! `GET /api/v1/client/inbox/{id}/xml` and `/arecf`: the received receipt and our acknowledgement, byte for byte.
 
 use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, Download, PathId, ValidationError};

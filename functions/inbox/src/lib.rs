@@ -1,13 +1,13 @@
-//! The receipts that other issuers sent to a company, one environment at a time.
+//! The receipts that a company received from other issuers, in one environment.
 //!
 //! | Route | Handler |
 //! |---|---|
-//! | `GET /api/v1/client/inbox` | [`list`]: newest first, all or by `acked` |
-//! | `POST /api/v1/client/inbox/{id}/ack` | [`ack`]: the ERP has it; the first time counts |
-//! | `GET /api/v1/client/inbox/{id}/xml` | [`files`]: what was received, byte for byte |
+//! | `GET /api/v1/client/inbox` | [`list`]: newest first, optionally filtered by `acked` |
+//! | `POST /api/v1/client/inbox/{id}/ack` | [`ack`]: records that the ERP has the receipt; the first time counts |
+//! | `GET /api/v1/client/inbox/{id}/xml` | [`files`]: the received receipt, byte for byte |
 //! | `GET /api/v1/client/inbox/{id}/arecf` | [`files`]: our acknowledgement, byte for byte |
 //!
-//! `reception` puts them there.
+//! `reception` stores the receipts.
 
 mod ack;
 mod files;
@@ -21,7 +21,7 @@ use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
 use ecf_store::{Artifacts, Clients, Table};
 
-/// What this function may touch; compare with its policies in `template.yaml`.
+/// The resources that this function uses. Its policies in `template.yaml` grant exactly these.
 #[derive(Clone)]
 pub struct App {
     keys: Keys,
@@ -31,10 +31,10 @@ pub struct App {
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME` and `BUCKET_NAME`.
+    /// Builds the app from the environment: `TABLE_NAME` and `BUCKET_NAME`.
     ///
     /// # Errors
-    /// Names the first variable that is missing.
+    /// Names the first variable that is missing or invalid.
     pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, EnvError> {
         let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
         Ok(Self {

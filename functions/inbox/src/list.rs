@@ -5,7 +5,10 @@ use axum::extract::State;
 use ecf::Environment;
 use ecf::catalogue::EstadoAprobacion;
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, Instant, ListView, Page, ValidQuery, ValidationError};
-use ecf_store::{AuthorityState, GivenAnswer, InboxItem, SpeaksFor};
+use ecf_store::{
+    approvals::GivenAnswer,
+    inbox::{AuthorityState, InboxItem, SpeaksFor},
+};
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -27,9 +30,10 @@ pub(crate) struct ListRequest {
 
 impl FromFields for ListRequest {
     fn read(fields: &mut Fields) -> Option<Self> {
-        let acked = match fields.is_cleared("acked") {
-            true => None,
-            false => Some(fields.boolean("acked").or(false)),
+        let acked = if fields.is_cleared("acked") {
+            None
+        } else {
+            Some(fields.boolean("acked").or(false))
         };
         let words = AuthorityState::ALL.map(|state| (state.as_str(), state));
         let authority_state = fields.choice("authority_state", &words).optional();
@@ -118,7 +122,7 @@ impl InboxItemView {
             approval_id: given.map(|given| given.approval.to_string()),
             acked: item.acked_at.is_some(),
             acked_at: item.acked_at.map(Into::into),
-            // Both are kept before the issuer gets its answer.
+            // Both are stored before the issuer gets its answer.
             xml_available: true,
             arecf_available: true,
             created_at: item.received_at.into(),

@@ -1,4 +1,4 @@
-//! `POST /api/v1/ecf/batch`: up to 25 receipts in one request, each with its own result and idempotent by itself.
+//! `POST /api/v1/ecf/batch`: up to 25 receipts in one request, each with its own result and idempotency key.
 
 mod chains;
 
@@ -19,14 +19,15 @@ use crate::App;
 use crate::issue::issue_one;
 use crate::request::{IssueQuery, IssueRequest};
 
-/// As many receipts as one request takes.
+/// Upper bound of the receipts in one request.
 const LARGEST_BATCH: usize = 25;
-/// Receipts under way at a time: signing is one core's work, the rest is waiting for AWS.
+/// Receipts that are processed concurrently. Signing uses one core; the rest of the time is spent waiting for AWS.
 const AT_A_TIME: usize = 5;
-/// Findings in one answer; beyond it each receipt lists fewer of its own. An answer has 6 MB, a finding at most 10 KB.
+/// Upper bound of the findings in one response; above it each receipt lists fewer. A response has 6 MB, a finding at
+/// most 10 KB.
 const MOST_FINDINGS: usize = 500;
 
-/// The members of an answer that list findings.
+/// The members of a response that list findings.
 const FINDINGS: [&str; 2] = ["detail", "warnings"];
 
 /// The receipts, each as `POST /api/v1/ecf` takes it.
@@ -82,7 +83,7 @@ pub(crate) async fn batch(
     ValidJson(request): ValidJson<BatchRequest>,
 ) -> Result<Json<BatchView>, ApiError> {
     let items = request.items.into_iter().map(read_body::<IssueRequest>).collect();
-    // Every chain ends before a failure is reported: none is dropped half-way.
+    // Every chain runs to its end before a failure is reported, so that none is dropped midway.
     let results: Vec<_> = stream::iter(chains(items))
         .map(|chain| in_order(&app, &caller, &query, chain))
         .buffer_unordered(AT_A_TIME)
@@ -98,7 +99,7 @@ pub(crate) async fn batch(
     Ok(Json(BatchView { items }))
 }
 
-/// Issues receipts that depend on each other, one after the other.
+/// Issues dependent receipts one after the other.
 async fn in_order(
     app: &App,
     caller: &Caller,
@@ -124,7 +125,7 @@ async fn in_order(
     Ok(results)
 }
 
-/// Shortens the lists of findings when there are too many for one answer.
+/// Shortens the lists of findings when there are too many for one response.
 fn share_findings(items: &mut [BatchItemView]) {
     let count = |item: &BatchItemView| findings(&item.body).map_or(0, Vec::len);
     if items.iter().map(count).sum::<usize>() <= MOST_FINDINGS {

@@ -1,28 +1,28 @@
-//! Reading and judging a document before anything is kept: structure, amounts, fiscal rules.
+//! Validates a document before anything is stored: structure, amounts, fiscal rules.
 
 use ecf::rules::{self, OnConditional};
 use ecf::totals::IscRates;
-use ecf::{Draft, Ecf, Fecha, Grade, Node, Violation};
+use ecf::{Draft, Ecf, FailReason, Fecha, Grade, Node, Violation};
 use ecf_api::{ApiError, FieldError};
-use ecf_store::CompanySettings;
+use ecf_store::companies::CompanySettings;
 use jiff::Timestamp;
 
 use crate::issuer::Issuer;
 use crate::request::{IssueQuery, IssueRequest};
 
-/// A document that may be issued, and what the caller should know about it.
+/// A document that may be issued, and its warnings.
 pub(crate) struct Checked {
     pub(crate) ecf: Ecf,
     pub(crate) warnings: Vec<Violation>,
-    /// Whether one of the warnings is of what the authority accepts conditionally only.
+    /// Whether the authority would accept the document only conditionally, because of one of the warnings.
     pub(crate) conditional: bool,
 }
 
-/// Reads, completes and judges the document as of an instant; every finding at once.
+/// Reads, completes and validates the document as of an instant, and collects all findings.
 ///
 /// # Errors
-/// 422 with whatever the authority would reject, and with what it would accept only conditionally unless the
-/// request, the company or the environment takes that as a warning.
+/// 422 with everything that the authority would reject. Findings that make it accept only conditionally are included,
+/// unless the request, the company or the environment treats them as warnings.
 pub(crate) fn check(
     issuer: &Issuer,
     request: &IssueRequest,
@@ -52,14 +52,14 @@ pub(crate) fn check(
     })
 }
 
-/// The warnings of an answer: the first hundred, and a count of the others.
+/// The warnings of a response: the first hundred, and a count of the others.
 pub(crate) fn listed(warnings: &[Violation]) -> Vec<FieldError> {
     FieldError::listed(warnings, |violation| {
         FieldError::of_violation(&["body", "payload"], violation)
     })
 }
 
-/// What is wrong with the document, in its place.
+/// 422 with the violations in the document.
 pub(crate) fn refused(violations: Vec<Violation>) -> ApiError {
     ApiError::violations(&violations)
 }
@@ -69,7 +69,7 @@ fn foreign_issuer(issuer: &Issuer, given: Option<String>) -> ApiError {
     let loc = ["body", "payload", "Encabezado", "Emisor", "RNCEmisor"];
     let msg = format!("RNCEmisor is {given}, but the API key belongs to {}", issuer.rnc);
     let error = FieldError::new(loc, "value_error", msg)
-        .with_code("rnc_mismatch")
+        .with_code(FailReason::RncMismatch.as_str())
         .with_input(&Node::Text(given.as_str().into()))
         .with_ctx("given", given)
         .with_ctx("expected", issuer.rnc.to_string());

@@ -1,19 +1,23 @@
-//! `POST /api/v1/ecf`: from the caller's JSON to a signed, stored and queued receipt.
+//! `POST /api/v1/ecf`: turns the caller's JSON into a signed, stored and enqueued receipt.
 //!
-//! The order is the promise. Nothing is kept before the document has passed every check; the signed bytes are in S3 before
-//! the record names them; the record and its number's lock are one transaction; only then is the submission queued. Whatever
-//! dies in between leaves either nothing, or a record that housekeeping finds.
+//! The order of the steps is the guarantee. Nothing is stored before the document has passed every check. The signed
+//! bytes are in S3 before the record refers to them. The record and the lock of its number are one transaction. Only
+//! then is the submission enqueued. A crash in between leaves either nothing, or a record that housekeeping finds.
 //!
-//! A receipt that is not to be issued yet, or cannot be signed now, is kept with its request ([`crate::kept`]) and issued by
-//! the worker ([`crate::later`]).
+//! A receipt that is scheduled, or cannot be signed now, is stored with its request ([`crate::kept`]) and issued by the
+//! worker ([`crate::later`]).
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use ecf::{Ecf, Environment, Numbered, ReceiptState};
+use ecf::{Ecf, Environment, FailReason, Numbered, ReceiptState};
 use ecf_api::{ApiError, Caller, CodedError, DocumentView, NotingCaller, ValidJson, ValidQuery, ValidationError};
-use ecf_store::{Created, Mode, NewNote, NewReceipt, NextStep, Range, Receipt, ReceiptId, Signed};
+use ecf_store::{
+    NextStep, Receipt, ReceiptId,
+    numbers::Range,
+    receipts::{Created, Mode, NewNote, NewReceipt, Signed},
+};
 use jiff::Timestamp;
 use serde::Serialize;
 use xmldsig::Identity;
@@ -29,7 +33,7 @@ use crate::signing::{Record, Signer, Unsigned, count_number, signer, with_a_numb
 use crate::validate;
 use crate::views::{IssuedView, NothingNewView, ValidationView};
 
-/// How long after a receipt was kept because the vault did not answer the worker tries it first.
+/// Delay of the worker's first attempt for a receipt that was stored because the vault did not answer.
 const FIRST_TRY: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// Emitir un comprobante
@@ -72,20 +76,20 @@ pub(crate) async fn issue(
     Ok(answer)
 }
 
-/// What came of a request to issue.
+/// The result of a request to issue.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Issued {
-    /// Signed, or kept to be signed later.
+    /// The receipt was signed, or stored to be signed later.
     New(Box<IssuedView>),
-    /// The key has its receipt already, made of another payload if `differs`.
+    /// The key already has a receipt; `differs` when its payload was another one.
     Replayed {
         #[serde(flatten)]
         document: Box<DocumentView>,
         #[serde(skip)]
         differs: bool,
     },
-    /// Of a request with `validate_only`.
+    /// The answer to a request with `validate_only`.
     Forecast(Box<ValidationView>),
 }
 
@@ -98,7 +102,7 @@ impl Issued {
     }
 }
 
-/// Issues one receipt of a request that may carry several.
+/// Issues one receipt; the request may carry several.
 pub(crate) async fn issue_one(
     app: &App,
     caller: &Caller,
@@ -195,7 +199,7 @@ async fn issue_now(
     with_a_number(app, &document, &record).await
 }
 
-/// The record of a receipt that there is not yet.
+/// The record of a new receipt.
 struct NewRecord<'o> {
     app: &'o App,
     order: &'o Order<'o>,
@@ -216,7 +220,7 @@ impl Record for NewRecord<'_> {
     }
 }
 
-/// In CerteCF a workbook prescribes the numbers, so another number is no way out.
+/// In CerteCF a workbook prescribes the numbers, so the message does not suggest another number.
 fn number_taken(environment: Environment) -> ApiError {
     let message = match environment {
         Environment::CerteCF => {
@@ -224,18 +228,18 @@ fn number_taken(environment: Environment) -> ApiError {
         }
         _ => "another receipt has this eNCF; leave eNCF out to be given the next free number",
     };
-    ApiError::conflict("encf_already_used", message)
+    ApiError::conflict(FailReason::EncfAlreadyUsed.as_str(), message)
 }
 
-/// Counts the receipt, and with it the use of the key. The consistency check mends a count that was lost.
+/// Counts the receipt and the use of the key. The consistency check repairs a lost count.
 async fn count(app: &App, caller: &Caller, receipt: &Receipt) {
     let counted = app
         .table
         .count_created(
             &receipt.scope,
             receipt.day(),
-            receipt.ecf_type,
-            &receipt.monto_total,
+            receipt.fiscal.ecf_type,
+            &receipt.fiscal.monto_total,
             Some((&caller.key_id, app.clock.now())),
         )
         .await;
@@ -244,7 +248,7 @@ async fn count(app: &App, caller: &Caller, receipt: &Receipt) {
     }
 }
 
-/// Queues the next step. The receipt is kept already: what fails here, housekeeping makes good.
+/// Enqueues the next step. The receipt is stored already, so housekeeping retries after a failure here.
 async fn queue(app: &App, receipt: &Receipt) {
     let queued = match receipt.state {
         ReceiptState::Received => app.queues.send_next(receipt, NextStep::Issue, FIRST_TRY).await,

@@ -1,10 +1,10 @@
-//! Whose document is issued.
+//! The issuer of a document.
 
 use ecf::Rnc;
 use ecf_api::Caller;
 use ecf_store::{Receipt, Scope};
 
-/// Company and environment of a document, whoever asks for it now: the caller, or a worker for a receipt that was kept.
+/// Company and environment of a document, for a request as well as for a receipt that the worker issues later.
 pub(crate) struct Issuer {
     pub(crate) scope: Scope,
     pub(crate) rnc: Rnc,
@@ -23,7 +23,7 @@ impl From<&Receipt> for Issuer {
     fn from(receipt: &Receipt) -> Self {
         Self {
             scope: receipt.scope,
-            rnc: receipt.company_rnc.clone(),
+            rnc: receipt.fiscal.company_rnc.clone(),
         }
     }
 }

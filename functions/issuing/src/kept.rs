@@ -1,13 +1,16 @@
-//! Receipts that are kept to be issued later: their request is frozen in S3, whole, before the record names it.
+//! Receipts that are issued later. Their complete request is stored in S3 before the record refers to it.
 //!
-//! What is kept is what the caller said, not what was made of it: rules and ranges may be others by then, so the worker
-//! reads, completes and judges the document anew.
+//! The request is stored, not the completed document: rules and ranges may change until then, so the worker reads,
+//! completes and validates the document again.
 
 use bytes::Bytes;
 use ecf::rules::OnConditional;
 use ecf::{Amounts, Ecf, JsonError, Node, ReceiptState};
 use ecf_api::{ApiError, FieldError};
-use ecf_store::{ArtifactKind, Created, NewNote, NewReceipt, Receipt};
+use ecf_store::{
+    ArtifactKind, Receipt,
+    receipts::{Created, NewNote, NewReceipt},
+};
 use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
 
@@ -17,13 +20,13 @@ use crate::numbering::foresee;
 use crate::record::{Order, create, new_receipt};
 use crate::request::{AMOUNTS, IssueQuery, IssueRequest, ON_CONDITIONAL};
 
-/// How far ahead a receipt may be scheduled: ranges, rates and rules are known for that long.
+/// How far ahead a receipt may be scheduled: ranges, rates and rules are known for that time.
 const HORIZON_DAYS: i64 = 30;
 
-/// When the receipt is to be issued; none when that is now. An instant that has passed is now.
+/// The instant at which the receipt is to be issued; `None` means now, also for an instant in the past.
 ///
 /// # Errors
-/// 422 when it is too far ahead.
+/// 422 when the instant is more than [`HORIZON_DAYS`] ahead.
 pub(crate) fn due(request: &IssueRequest, now: Timestamp) -> Result<Option<Timestamp>, ApiError> {
     let Some(due) = request.scheduled_for.filter(|when| *when > now) else {
         return Ok(None);
@@ -41,11 +44,11 @@ pub(crate) fn due(request: &IssueRequest, now: Timestamp) -> Result<Option<Times
     Ok(Some(due))
 }
 
-/// Keeps a document that passed every check, to be issued at an instant. A note takes its amount from its invoice now: what
-/// was answered must not fail because others credited more in the meantime.
+/// Stores a validated document, to be issued at an instant. A note reserves its amount from its invoice now, so that it
+/// cannot fail later because other notes credited more in the meantime.
 ///
 /// # Errors
-/// When the company's ranges could not number it by then.
+/// Fails when the company's ranges could not number it at that instant.
 pub(crate) async fn keep(
     app: &App,
     order: &Order<'_>,
@@ -56,7 +59,7 @@ pub(crate) async fn keep(
     let scope = &order.issuer.scope;
     let number = foresee(app, scope, ecf, at).await?;
     if number.chosen_by_caller {
-        // Only the lock decides, but a number that is used already need not wait to be refused.
+        // Only the lock is decisive, but a number that is already used can be rejected now.
         let owner = app.table.receipt_by_encf(scope, &number.encf).await?;
         if owner.is_some_and(|owner| owner.state != ReceiptState::Rejected)
             && app.table.number_left_by(scope, &number.encf).await?.is_none()
@@ -82,7 +85,7 @@ pub(crate) async fn keep(
     create(app, order, ecf, new).await
 }
 
-/// Why a kept request cannot be read back.
+/// Why a stored request cannot be read.
 #[derive(Debug, Error)]
 pub(crate) enum ThawError {
     #[error("the kept request is not JSON")]
@@ -93,7 +96,7 @@ pub(crate) enum ThawError {
     Unknown { name: &'static str, value: String },
 }
 
-/// What the record does not know of a request: the document, and how to judge and write it.
+/// The parts of a request that the record lacks: the document, and the options for validating and writing it.
 fn freeze(order: &Order<'_>) -> Result<Bytes, serde_json::Error> {
     let word = |text: Option<&str>| text.map_or(Node::Null, |text| Node::Text(text.into()));
     let members = [
@@ -108,12 +111,12 @@ fn freeze(order: &Order<'_>) -> Result<Bytes, serde_json::Error> {
     serde_json::to_vec(&Node::Object(members.into())).map(Bytes::from)
 }
 
-/// The request as it came, from the record and the frozen rest.
+/// Restores the request from the record and the stored parts.
 pub(crate) fn thaw(receipt: &Receipt, frozen: &[u8]) -> Result<(IssueRequest, IssueQuery), ThawError> {
     let frozen = Node::parse(frozen)?;
     let request = IssueRequest {
         idempotency_key: receipt.idempotency_key.clone(),
-        ecf_type: receipt.ecf_type,
+        ecf_type: receipt.fiscal.ecf_type,
         payload: frozen.get("payload").cloned().ok_or(ThawError::NoPayload)?,
         external_id: receipt.external_id.clone(),
         environment: Some(receipt.scope.environment),

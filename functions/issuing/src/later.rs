@@ -1,14 +1,18 @@
-//! Issuing a receipt that was kept: when it is due, or when its company's certificate is to be had again.
+//! Issues a stored receipt: at its scheduled time, or when the company's certificate can be read again.
 //!
-//! Every step is safe to run twice. The document is judged anew, as of now; the record takes number and signature only while
-//! it still waits for them, in one transaction with the lock, so of two workers one wins, and a cancellation in between wins
-//! over both. A number that an attempt took without getting its lock is found by housekeeping. What passes no more ends as
-//! `failed`, with what the caller can do.
+//! Every step is safe to run twice. The document is validated again, as of now. The record takes number and signature
+//! only while it still awaits them, in one transaction with the lock: of two workers one wins, and a cancellation in
+//! between wins over both. Housekeeping finds a number that an attempt took without locking it. A document that does
+//! not pass any more ends as `failed`, with advice for the caller.
 
-use ecf::{Numbered, ReceiptState};
+use ecf::{FailReason, Numbered, ReceiptState};
 use ecf_api::ApiError;
 use ecf_runtime::{Message, Outcome};
-use ecf_store::{ArtifactKind, Failure, IssuingJob, Receipt, ReceiptJob, Signed, SignedLater, StoreError, waits};
+use ecf_store::{
+    ArtifactKind, IssuingJob, Receipt, ReceiptJob, StoreError,
+    receipts::{Failure, Signed, SignedLater},
+    waits,
+};
 use jiff::Timestamp;
 
 use crate::App;
@@ -36,8 +40,8 @@ async fn issue_kept(app: &App, IssuingJob::Issue(job): &IssuingJob) -> Result<Ou
     match receipt.state {
         ReceiptState::Received | ReceiptState::Validated => {}
         ReceiptState::Deferred if receipt.scheduled_for.is_none_or(|due| due <= now) => {}
-        // An earlier run signed it and died before it queued the submission.
-        ReceiptState::Signed if receipt.send_attempt == 0 => return sent(app, &receipt).await,
+        // An earlier run signed it and crashed before it enqueued the submission.
+        ReceiptState::Signed if receipt.sending.attempts == 0 => return sent(app, &receipt).await,
         _ => return Ok(Outcome::Done),
     }
     match number_sign_and_store(app, &receipt, now).await {
@@ -57,7 +61,7 @@ async fn issue_kept(app: &App, IssuingJob::Issue(job): &IssuingJob) -> Result<Ou
     }
 }
 
-/// The whole step of `POST /api/v1/ecf`, for a record that is there already.
+/// All steps of `POST /api/v1/ecf`, for an existing record.
 async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> Result<SignedLater, ApiError> {
     let (scope, id) = (&receipt.scope, &receipt.public_id);
     let frozen = match &receipt.payload {
@@ -71,11 +75,11 @@ async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> 
     let (request, query) = thaw(receipt, &frozen).map_err(|error| unreadable().caused_by(error))?;
     let settings = app.settings(&scope.company).await?;
     let ecf = check(&Issuer::from(receipt), &request, &query, &settings, now)?.ecf;
-    // A note has taken its amount when it was kept, and whoever sends it looks at its invoice again. One whose invoice was
-    // not known here then has taken nothing.
+    // A note reserved its amount when it was stored, and its invoice is checked again before sending. A note whose
+    // invoice was unknown here at that time has reserved nothing.
     if receipt.note.is_none() && note::judge(app, scope, &ecf, settings.hold_notes).await?.is_some() {
         return Err(ApiError::conflict(
-            "note_not_kept",
+            FailReason::NoteNotKept.as_str(),
             "the receipt that it modifies was issued here after the note was kept, so the note does not count there",
         ));
     }
@@ -97,7 +101,7 @@ async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> 
     Ok(outcome)
 }
 
-/// The record of a receipt that was kept without a number.
+/// The record of a receipt that was stored without a number.
 struct KeptRecord<'r> {
     app: &'r App,
     receipt: &'r Receipt,
@@ -108,10 +112,10 @@ impl Record for KeptRecord<'_> {
 
     async fn write(&self, numbered: Numbered, signed: Signed, now: Timestamp) -> Result<SignedLater, ApiError> {
         let Receipt { scope, public_id, .. } = self.receipt;
-        let (monto_total, taken) = (numbered.monto_total().to_string(), &self.receipt.monto_total);
+        let (monto_total, taken) = (numbered.monto_total().to_string(), &self.receipt.fiscal.monto_total);
         if self.receipt.note.is_some() && monto_total != *taken {
             return Err(ApiError::conflict(
-                "note_changed",
+                FailReason::NoteChanged.as_str(),
                 format!("the note comes to {monto_total} now and has taken {taken} from its invoice"),
             ));
         }
@@ -125,7 +129,7 @@ async fn sent(app: &App, receipt: &Receipt) -> Result<Outcome<IssuingJob>, Store
     Ok(Outcome::Done)
 }
 
-/// Ends the way with a reason that the caller can read and act upon.
+/// Records `failed` with a reason on which the caller can act.
 async fn fail(app: &App, receipt: &Receipt, error: ApiError) -> Result<Outcome<IssuingJob>, StoreError> {
     let (code, message) = error.summary();
     let message = format!("{message}; {}", remedy(&code));
@@ -141,16 +145,16 @@ async fn fail(app: &App, receipt: &Receipt, error: ApiError) -> Result<Outcome<I
     Ok(Outcome::Done)
 }
 
-/// What the caller can do.
+/// The advice for the caller.
 fn remedy(code: &str) -> &'static str {
-    match code {
-        "certificate_missing" | "certificate_not_valid" | "certificate_unusable" => {
+    match code.parse() {
+        Ok(FailReason::CertificateMissing | FailReason::CertificateNotValid | FailReason::CertificateUnusable) => {
             "then send it with a new idempotency_key, or have this receipt retried"
         }
-        "no_range" | "range_exhausted" | "range_expired" => {
+        Ok(FailReason::NoRange | FailReason::RangeExhausted | FailReason::RangeExpired) => {
             "open a range, then send it with a new idempotency_key, or have this receipt retried"
         }
-        "encf_already_used" | "encf_outside_ranges" | "encf_expired" => {
+        Ok(FailReason::EncfAlreadyUsed | FailReason::EncfOutsideRanges | FailReason::EncfExpired) => {
             "send it with another eNCF and a new idempotency_key"
         }
         _ => "correct the document and send it with a new idempotency_key",
@@ -158,11 +162,13 @@ fn remedy(code: &str) -> &'static str {
 }
 
 fn number_taken() -> ApiError {
-    ApiError::conflict("encf_already_used", "another receipt has this eNCF by now")
+    let code = FailReason::EncfAlreadyUsed.as_str();
+    ApiError::conflict(code, "another receipt has this eNCF by now")
 }
 
 fn unreadable() -> ApiError {
-    ApiError::conflict("payload_unreadable", "the kept request cannot be read back")
+    let code = FailReason::PayloadUnreadable.as_str();
+    ApiError::conflict(code, "the kept request cannot be read back")
 }
 
 fn missing() -> Outcome<IssuingJob> {

@@ -1,17 +1,17 @@
-//! Issues receipts and answers for their state.
+//! Issues receipts and reports their state.
 //!
 //! | Route | Handler |
 //! |---|---|
-//! | `POST /api/v1/ecf` | [`issue`]: check, number, write, sign, store, queue; [`validate`]: everything but keeping |
-//! | `POST /api/v1/ecf/batch` | [`batch`]: up to 25 receipts, each by itself |
+//! | `POST /api/v1/ecf` | [`issue`]: validate, number, write, sign, store, enqueue; [`validate`]: the same without storing |
+//! | `POST /api/v1/ecf/batch` | [`batch`]: up to 25 receipts, each on its own |
 //! | `GET /api/v1/ecf/states` | [`states`]: the state contract |
 //! | `GET /api/v1/ecf` | [`list`]: receipts, newest first |
-//! | `GET /api/v1/ecf/{id}` | [`read`]: the receipt as it stands now |
+//! | `GET /api/v1/ecf/{id}` | [`read`]: the current state of a receipt |
 //! | `GET /api/v1/ecf/status-public/{external_id}` | [`status_public`]: the same, by the caller's own id |
-//! | `POST /api/v1/ecf/{id}/cancel`, `…/mark-incapacity` | [`withdraw`]: a receipt that was never sent |
-//! | a job of the `issuing` queue | [`later`]: issue a receipt that was kept, in the program `issuing-worker` |
+//! | `POST /api/v1/ecf/{id}/cancel`, `…/mark-incapacity` | [`withdraw`]: withdraws a receipt that was never sent |
+//! | a job of the `issuing` queue | [`later`]: issues a stored receipt, in the program `issuing-worker` |
 //!
-//! Start reading at [`issue::issue`]; the order of its steps is the promise "answered means kept".
+//! Start reading at [`issue::issue`]; the order of its steps guarantees that an answered receipt is stored.
 
 mod batch;
 mod check;
@@ -42,13 +42,15 @@ use ecf_api::{ApiError, DocumentView, Keys};
 use ecf_runtime::env::{Env, EnvError};
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
-    Artifacts, Clients, Company, CompanyId, CompanySettings, Identities, IssuingJob, Profiles, Queues, Receipt,
-    StoreError, Table, Vault,
+    Artifacts, Clients, CompanyId, Identities, IssuingJob, Profiles, QueueUrls, Queues, Receipt, StoreError, Table,
+    Vault,
+    companies::{Company, CompanySettings},
+    stamp_hosts,
 };
 
 pub use later::handle;
 
-/// What this function may touch; compare with its policies in `template.yaml`.
+/// The resources that this function uses. Its policies in `template.yaml` grant exactly these.
 #[derive(Clone)]
 pub struct App {
     keys: Keys,
@@ -59,16 +61,16 @@ pub struct App {
     queues: Queues,
     clock: Clock,
     stamp_hosts: StampHosts,
-    /// Where the function's metrics go.
+    /// The metrics output of the function.
     pub metrics: Metrics,
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`,
-    /// `ISSUING_QUEUE_URL`, `SUBMISSION_QUEUE_*_URL`, and optionally `STAMP_ECF_URL` and `STAMP_FC_URL`.
+    /// Builds the app from the environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`, `ISSUING_QUEUE_URL`,
+    /// `SUBMISSION_QUEUE_*_URL`, and optionally `STAMP_ECF_URL` and `STAMP_FC_URL`.
     ///
     /// # Errors
-    /// Names the first variable that is missing or wrong.
+    /// Names the first variable that is missing or invalid.
     pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, EnvError> {
         let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
         Ok(Self {
@@ -79,20 +81,20 @@ impl App {
                 clients.secretsmanager.clone(),
                 env.required("SECRET_PREFIX")?,
             )),
-            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            queues: Queues::new(clients.sqs.clone(), QueueUrls::from_env(env)?),
             table,
             clock,
-            stamp_hosts: env.stamp_hosts()?,
+            stamp_hosts: stamp_hosts(env)?,
             metrics: Metrics::from_env(env)?,
         })
     }
 }
 
 impl App {
-    /// Queues a job's next attempt.
+    /// Enqueues the next attempt of a job.
     ///
     /// # Errors
-    /// When the queue does not take it; the message that carried the job then stays.
+    /// Fails when the queue rejects it; SQS then delivers the old message again.
     pub async fn resend(&self, job: IssuingJob, after: std::time::Duration) -> Result<(), StoreError> {
         self.queues.send_issuing(&job, after).await
     }
@@ -101,12 +103,12 @@ impl App {
         DocumentView::of(receipt, &self.stamp_hosts)
     }
 
-    /// How a company wants its receipts treated.
+    /// The settings of a company.
     async fn settings(&self, company: &CompanyId) -> Result<CompanySettings, ApiError> {
         Ok(self.company(company).await?.settings)
     }
 
-    /// The same, of a company that may issue: the operator can keep one from it.
+    /// The settings of a company that may issue; the operator can deactivate a company.
     async fn settings_of_active(&self, company: &CompanyId) -> Result<CompanySettings, ApiError> {
         let company = self.company(company).await?;
         if company.is_active() {

@@ -6,7 +6,7 @@ use ecf::ReceiptState;
 use ecf_api::{
     ApiError, Caller, CodedError, Cursor, DocumentView, Fields, FromFields, ListView, Page, ValidQuery, ValidationError,
 };
-use ecf_store::{PageRequest, ReceiptFilter};
+use ecf_store::receipts::{PageRequest, ReceiptFilter};
 use utoipa::IntoParams;
 
 use crate::App;

@@ -1,18 +1,22 @@
-//! A note (33, 34) against the receipt that it modifies, where that was issued here.
+//! Validates a note (33, 34) against the receipt that it modifies, if that was issued here.
 
 use ecf::rules::modified::{self, Modified};
 use ecf::{Ecf, ReceiptState, Violation};
 use ecf_api::ApiError;
-use ecf_store::{ModifiedReceipt, NewNote, Scope};
+use ecf_store::{
+    Scope,
+    receipts::{ModifiedReceipt, NewNote},
+};
 
 use crate::App;
 use crate::check::refused;
 
-/// Holds a note against the receipt that it modifies. `None`: the document is no note, or on a receipt that is not known
-/// here. `holds`: whether the company wants its notes to wait for the verdict on what they modify.
+/// Validates a note against the receipt that it modifies. Returns `None` for a document that is not a note, and for a
+/// note on a receipt that is not known here. `holds` is the company's setting to hold notes until the verdict on what
+/// they modify.
 ///
 /// # Errors
-/// 422 when the authority would reject the note for what the modified receipt is, or has left.
+/// 422 when the authority would reject the note because of the modified receipt's type, state or balance.
 pub(crate) async fn judge(app: &App, scope: &Scope, ecf: &Ecf, holds: bool) -> Result<Option<NewNote>, ApiError> {
     let (document, receipt_type) = (ecf.document(), ecf.receipt_type());
     let Some(encf) = modified::modified_encf(document, receipt_type) else {
@@ -50,7 +54,7 @@ pub(crate) async fn judge(app: &App, scope: &Scope, ecf: &Ecf, holds: bool) -> R
     }))
 }
 
-/// What the caller of a note should know that is not sent at once.
+/// The warning for a note that is not sent at once.
 pub(crate) fn waits(note: Option<&NewNote>) -> Option<Violation> {
     let note = note.filter(|note| note.held)?;
     Some(modified::waits(note.modifies))
@@ -63,8 +67,8 @@ fn as_stored(known: &ModifiedReceipt) -> Modified<'_> {
         balance: known.balance,
         annulled: known.annulled_by.is_some(),
         has_open_debits: !known.open_debits.is_empty(),
-        fecha_emision: known.receipt.fecha_emision,
-        rnc_comprador: known.receipt.rnc_comprador.as_deref(),
+        fecha_emision: known.receipt.fiscal.fecha_emision,
+        rnc_comprador: known.receipt.fiscal.rnc_comprador.as_deref(),
     }
 }
 

@@ -1,8 +1,11 @@
-//! The number of a receipt: the caller's, or the next of the company's range.
+//! The number of a receipt: chosen by the caller, or the next one of the company's range.
 
-use ecf::{Ecf, Encf, Fecha, Node, ReceiptType};
+use ecf::{Ecf, Encf, FailReason, Fecha, Node, ReceiptType};
 use ecf_api::{ApiError, FieldError};
-use ecf_store::{CallerTake, Numbering, Range, Scope, Take};
+use ecf_store::{
+    Scope,
+    numbers::{CallerTake, NextNumber, Numbering, Range},
+};
 use jiff::Timestamp;
 
 use crate::App;
@@ -10,14 +13,14 @@ use crate::App;
 /// A number that this request may use, if it gets the lock.
 pub(crate) struct Number {
     pub(crate) encf: Encf,
-    /// What `FechaVencimientoSecuencia` must say.
+    /// The required value of `FechaVencimientoSecuencia`.
     pub(crate) valid_until: Option<Fecha>,
     pub(crate) chosen_by_caller: bool,
-    /// The range in which it counts once it is used, when the caller numbers that.
+    /// The range that counts the number once it is used, if the caller numbers that range.
     pub(crate) counts_in: Option<Box<Range>>,
 }
 
-/// Takes the number that the document names, else the next free one.
+/// Takes the number in the document, or the next free one.
 pub(crate) async fn take(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp) -> Result<Number, ApiError> {
     let today = Fecha::at(now);
     let ecf_type = ecf.receipt_type();
@@ -36,7 +39,7 @@ pub(crate) async fn take(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp) ->
     } else {
         foresee_expiry(app, scope, ecf, today).await?;
         match app.table.take_next_number(scope, ecf_type, today, now).await? {
-            Take::Taken { encf, valid_until } => Number {
+            NextNumber::Taken { encf, valid_until } => Number {
                 encf,
                 valid_until,
                 chosen_by_caller: false,
@@ -45,11 +48,11 @@ pub(crate) async fn take(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp) ->
             none => return Err(nothing_to_take(none, ecf_type, scope, today)),
         }
     };
-    // Also after a look ahead: the range may have run out in between.
+    // Checked again after [`foresee_expiry`]: the range may have run out in between.
     fits_document(ecf, number)
 }
 
-/// The number that would be taken now, without taking it.
+/// The number that [`take`] would return now.
 pub(crate) async fn foresee(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp) -> Result<Number, ApiError> {
     let today = Fecha::at(now);
     let ecf_type = ecf.receipt_type();
@@ -75,7 +78,8 @@ pub(crate) async fn foresee(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp)
         }
         None => {
             let range = ranges.iter().find(|range| range.gives_numbers(today));
-            let range = range.ok_or_else(|| nothing_to_take(Take::nothing(&ranges, today), ecf_type, scope, today))?;
+            let range =
+                range.ok_or_else(|| nothing_to_take(NextNumber::nothing(&ranges, today), ecf_type, scope, today))?;
             let sequence = range.free.first().copied().unwrap_or(range.next);
             Number {
                 encf: Encf::new(ecf_type, sequence).map_err(ApiError::internal)?,
@@ -99,8 +103,8 @@ fn fits_document(ecf: &Ecf, number: Number) -> Result<Number, ApiError> {
     }
 }
 
-/// Looks at the range that is about to give a number, when the document brings an expiry: one that does not fit must cost no
-/// number. The few documents that bring one pay for the look.
+/// Compares the document's expiry with the range that will give the number, so that a wrong expiry does not cost a
+/// number. Only documents with an expiry, which are few, cause this read.
 async fn foresee_expiry(app: &App, scope: &Scope, ecf: &Ecf, today: Fecha) -> Result<(), ApiError> {
     let Some(given) = given_expiry(ecf) else {
         return Ok(());
@@ -121,12 +125,12 @@ fn given_expiry(ecf: &Ecf) -> Option<Fecha> {
     ecf.document().encabezado.id_doc.fecha_vencimiento_secuencia
 }
 
-/// The authority refuses a document whose expiry is not the authorised one.
+/// The authority rejects a document whose expiry differs from the authorised one.
 fn expiry_error(given: Fecha, authorised: Fecha, what: String) -> ApiError {
     let loc = ["body", "payload", "Encabezado", "IdDoc", "FechaVencimientoSecuencia"];
     let msg = format!("FechaVencimientoSecuencia is {given}, but {what}");
     let error = FieldError::new(loc, "value_error", msg)
-        .with_code("ESTRUCTURA-43")
+        .with_code(ecf::codes::OTHER_EXPIRY)
         .with_input(&Node::Text(given.to_string().into()))
         .with_ctx("given", given.to_string())
         .with_ctx("expected", authorised.to_string());
@@ -135,7 +139,7 @@ fn expiry_error(given: Fecha, authorised: Fecha, what: String) -> ApiError {
 
 fn outside_ranges(encf: &Encf) -> ApiError {
     encf_error(
-        "encf_outside_ranges",
+        FailReason::EncfOutsideRanges.as_str(),
         Some(encf),
         format!("no active range of this company contains {encf}: register its range, or leave eNCF out"),
     )
@@ -143,7 +147,7 @@ fn outside_ranges(encf: &Encf) -> ApiError {
 
 fn expired(encf: &Encf, valid_until: Fecha) -> ApiError {
     encf_error(
-        "encf_expired",
+        FailReason::EncfExpired.as_str(),
         Some(encf),
         format!(
             "the range that contains {encf} expired on {valid_until}: leave eNCF out, or give a number of another range"
@@ -153,31 +157,31 @@ fn expired(encf: &Encf, valid_until: Fecha) -> ApiError {
 
 fn numbered_by_service(encf: &Encf) -> ApiError {
     ApiError::conflict(
-        "range_numbered_by_service",
+        FailReason::RangeNumberedByService.as_str(),
         format!(
             "the range that contains {encf} is numbered by this service: leave eNCF out, unless it is the number of a rejected receipt that the tax authority left free"
         ),
     )
 }
 
-/// Why no range gives a number, the same when it is only foreseen.
-fn nothing_to_take(why: Take, ecf_type: ReceiptType, scope: &Scope, day: Fecha) -> ApiError {
+/// The error for a range that gives no number.
+fn nothing_to_take(why: NextNumber, ecf_type: ReceiptType, scope: &Scope, day: Fecha) -> ApiError {
     let environment = scope.environment;
     let (code, msg) = match why {
-        Take::CallerNumbered => {
+        NextNumber::CallerNumbered => {
             let message = format!("the ranges of type {ecf_type} are numbered by the caller: give eNCF");
-            return ApiError::conflict("range_numbered_by_caller", message);
+            return ApiError::conflict(FailReason::RangeNumberedByCaller.as_str(), message);
         }
-        Take::Exhausted => (
-            "range_exhausted",
+        NextNumber::Exhausted => (
+            FailReason::RangeExhausted.as_str(),
             format!("the ranges of type {ecf_type} have no number left"),
         ),
-        Take::Expired => (
-            "range_expired",
+        NextNumber::Expired => (
+            FailReason::RangeExpired.as_str(),
             format!("the ranges of type {ecf_type} have expired by {day}"),
         ),
-        Take::NoRange | Take::Taken { .. } => (
-            "no_range",
+        NextNumber::NoRange | NextNumber::Taken { .. } => (
+            FailReason::NoRange.as_str(),
             format!(
                 "the company has no range of type {ecf_type} in {environment}: register one with POST /api/v1/client/sequences"
             ),
@@ -186,7 +190,7 @@ fn nothing_to_take(why: Take, ecf_type: ReceiptType, scope: &Scope, day: Fecha) 
     encf_error(code, None, msg)
 }
 
-/// The kind is the permanent code too.
+/// The kind is also the permanent code.
 fn encf_error(kind: &'static str, given: Option<&Encf>, msg: String) -> ApiError {
     let error = FieldError::new(["body", "payload", "Encabezado", "IdDoc", "eNCF"], kind, msg);
     let input = given.map_or(Node::Null, |encf| Node::Text(encf.to_string().into()));

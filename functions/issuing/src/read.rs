@@ -1,4 +1,4 @@
-//! `GET /api/v1/ecf/{id}`: the receipt as it stands now, intermediate states included.
+//! `GET /api/v1/ecf/{id}`: the current state of a receipt, intermediate states included.
 
 use axum::Json;
 use axum::extract::State;

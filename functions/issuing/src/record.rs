@@ -1,11 +1,14 @@
-//! The record of a receipt: made from what was asked for, and written with its number's lock.
+//! The record of a receipt: built from the request, and written together with the lock of its number.
 
 use std::time::Duration;
 
 use ecf::{Ecf, Numbered, ReceiptState};
 use ecf_api::ApiError;
 use ecf_runtime::Metric;
-use ecf_store::{Created, NewReceipt, NextStep, Receipt, ReceiptId, StoreError};
+use ecf_store::{
+    NextStep, Receipt, ReceiptId, StoreError,
+    receipts::{Created, NewReceipt},
+};
 use jiff::Timestamp;
 
 use crate::App;
@@ -13,25 +16,25 @@ use crate::issuer::Issuer;
 use crate::note;
 use crate::request::{IssueQuery, IssueRequest};
 
-/// How often a note is judged again because others changed the receipt that it modifies.
+/// Upper bound of the validations of a note whose modified receipt changes concurrently.
 const NOTE_ROUNDS: usize = 8;
-/// What was asked for, by whom.
+/// The request and its issuer.
 pub(crate) struct Order<'r> {
     pub(crate) issuer: &'r Issuer,
     pub(crate) request: &'r IssueRequest,
     pub(crate) query: &'r IssueQuery,
-    /// Whether the company's notes wait for the verdict on what they modify.
+    /// The company's setting to hold notes until the verdict on what they modify.
     pub(crate) holds_notes: bool,
     pub(crate) id: ReceiptId,
     pub(crate) payload_hash: [u8; 32],
 }
 
-/// Writes the record. A note whose modified receipt changed since it was judged is judged again: two that fit each by itself
-/// need not fit together.
+/// Writes the record. When the receipt that a note modifies has changed since the note was validated, the note is
+/// validated again: two notes that are valid separately may exceed the balance together.
 pub(crate) async fn create(app: &App, order: &Order<'_>, ecf: &Ecf, mut new: NewReceipt) -> Result<Created, ApiError> {
     let scope = &order.issuer.scope;
     for _ in 0..NOTE_ROUNDS {
-        // Whatever happens to its invoice until a kept note is issued: whoever sends it looks again.
+        // The invoice may change before a stored note is issued, so the invoice is checked again before sending.
         if new.signed.is_none()
             && let Some(note) = &mut new.note
         {
@@ -70,15 +73,15 @@ pub(crate) fn new_receipt(order: &Order<'_>, numbered: &Numbered, state: Receipt
     }
 }
 
-/// Tells the operator of a receipt that was signed just now.
+/// Reports an issued receipt to the operator: in the log and as a metric.
 pub(crate) fn tell(app: &App, receipt: &Receipt) {
-    tracing::info!(receipt.id = %receipt.public_id, company.id = %receipt.scope.company, ecf_type = %receipt.ecf_type, "issued");
+    tracing::info!(receipt.id = %receipt.public_id, company.id = %receipt.scope.company, ecf_type = %receipt.fiscal.ecf_type, "issued");
     let environment = receipt.scope.environment.as_str();
     app.metrics
         .tell(environment, &[(Metric::ReceiptsIssued, 1)], app.clock.now());
 }
 
-/// Queues the submission of a signed receipt.
+/// Enqueues the submission of a signed receipt.
 pub(crate) async fn send(app: &App, receipt: &Receipt) -> Result<(), StoreError> {
     app.queues.send_next(receipt, NextStep::Send, Duration::ZERO).await
 }

@@ -1,9 +1,9 @@
-//! What `POST /api/v1/ecf` takes.
+//! The request of `POST /api/v1/ecf`.
 
 use ecf::rules::OnConditional;
 use ecf::{Amounts, Environment, Node, ReceiptType};
 use ecf_api::{Fields, FromFields};
-use ecf_store::Mode;
+use ecf_store::receipts::Mode;
 use jiff::Timestamp;
 use utoipa::{IntoParams, ToSchema};
 
@@ -74,7 +74,7 @@ pub(crate) struct IssueQuery {
 }
 
 impl IssueQuery {
-    /// How amounts are written: certification prescribes them to the letter.
+    /// How amounts are written. The certification prescribes them to the letter.
     pub(crate) fn amounts_in(&self, environment: Environment) -> Amounts {
         self.amounts.unwrap_or(match environment {
             Environment::CerteCF => Amounts::Verbatim,
@@ -83,10 +83,10 @@ impl IssueQuery {
     }
 }
 
-/// The words of `on_conditional`.
+/// The values of `on_conditional`.
 pub(crate) const ON_CONDITIONAL: [(&str, OnConditional); 2] =
     [("refuse", OnConditional::Refuse), ("warn", OnConditional::Warn)];
-/// The words of `amounts`.
+/// The values of `amounts`.
 pub(crate) const AMOUNTS: [(&str, Amounts); 2] = [("scaled", Amounts::Scaled), ("verbatim", Amounts::Verbatim)];
 
 impl FromFields for IssueQuery {

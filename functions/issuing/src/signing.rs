@@ -1,12 +1,18 @@
-//! Numbering and signing: the receipt, and for a consumer invoice below the threshold the summary that is sent in its place.
+//! Numbering and signing: of the receipt, and of the summary that is sent instead of a consumer invoice below the
+//! threshold.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use ecf::messages::Rfce;
 use ecf::{Ecf, FechaHora, Numbered};
-use ecf_api::{ApiError, usable_identity};
-use ecf_store::{CompanyId, ContentHash, Created, Range, Receipt, ReceiptId, Scope, Signed, SignedLater, StoreError};
+use ecf_api::ApiError;
+use ecf_certificates::usable_identity;
+use ecf_store::{
+    CompanyId, ContentHash, Receipt, ReceiptId, Scope, StoreError,
+    numbers::Range,
+    receipts::{Created, Signed, SignedLater},
+};
 use jiff::Timestamp;
 use xmldsig::Identity;
 
@@ -14,46 +20,47 @@ use crate::App;
 use crate::check::refused;
 use crate::numbering::{Number, take};
 
-/// A number that turns out to be locked is skipped. So many in a row are no race but a range that was used elsewhere.
+/// A locked number is skipped. Upper bound of the numbers that are skipped in a row: above it the cause is not a race,
+/// but a range that was used elsewhere.
 const NUMBER_ATTEMPTS: usize = 20;
 
-/// The frozen bytes and what the record keeps of them.
+/// The signed bytes and their hashes for the record.
 struct SignedDocument {
     signed: Signed,
     xml: Bytes,
     rfce: Option<Bytes>,
 }
 
-/// A document with number and signature, its bytes kept; what is missing is the record that names them.
+/// A numbered and signed document whose bytes are stored; the record is still missing.
 struct Ready {
     numbered: Numbered,
     signed: Signed,
     chosen_by_caller: bool,
-    /// The range in which the number counts once it is used, when the caller numbers that.
+    /// The range that counts the number once it is used, if the caller numbers that range.
     counts_in: Option<Box<Range>>,
 }
 
-/// Who signs, if it can be known now.
+/// The company's signing identity, if the vault answers.
 pub(crate) enum Signer {
     Here(Arc<Identity>),
-    /// The vault does not answer; it may later.
+    /// The vault does not answer now; a retry may succeed.
     OutOfReach(StoreError),
 }
 
-/// The identity that signs for the company now. It is asked for before a number is taken: without it the number would be lost. The
-/// profile is cached for a minute, so a renewed certificate signs within a minute.
+/// The identity that signs for the company now. It is read before a number is taken, because a failure afterwards would
+/// waste the number. The profile is cached for a minute, so a renewed certificate signs within a minute.
 ///
 /// # Errors
-/// When the company has no certificate, or one that does not open or is not valid now.
+/// Fails when the company has no certificate, or one that does not open or is not valid now.
 pub(crate) async fn signer(app: &App, company: &CompanyId, now: Timestamp) -> Result<Signer, ApiError> {
     let company = app.company(company).await?;
     match app.identities.of_company(&company, now).await {
         Err(error) if error.is_retryable() => Ok(Signer::OutOfReach(error)),
-        found => usable_identity(found, now).map(Signer::Here),
+        found => Ok(Signer::Here(usable_identity(found, now)?)),
     }
 }
 
-/// What came of writing the record of a signed document.
+/// The result of writing the record of a signed document.
 pub(crate) trait Written {
     /// Whether another receipt has the number.
     fn is_number_taken(&self) -> bool;
@@ -71,7 +78,7 @@ impl Written for SignedLater {
     }
 }
 
-/// Writes the record of a signed document together with its number's lock.
+/// Writes the record of a signed document together with the lock of its number.
 pub(crate) trait Record: Sync {
     type Written: Written + Send;
 
@@ -83,21 +90,22 @@ pub(crate) trait Record: Sync {
     ) -> impl Future<Output = Result<Self::Written, ApiError>> + Send;
 }
 
-/// A document that is to be numbered and signed, and the receipt that it becomes.
+/// A document before numbering and signing, and its receipt.
 pub(crate) struct Unsigned<'d> {
     pub(crate) scope: &'d Scope,
     pub(crate) id: &'d ReceiptId,
-    /// When the receipt was created; `None`: when it is signed.
+    /// The creation time of the receipt; `None` means the time of signing.
     pub(crate) created_at: Option<Timestamp>,
     pub(crate) ecf: &'d Ecf,
     pub(crate) identity: &'d Identity,
 }
 
-/// Takes numbers until one is ours: sign, store the bytes, then write the record and the lock together. A number of the caller is
-/// tried once. Gives the range in which the number counts, when the caller numbers that.
+/// Takes a number, signs, stores the bytes, and writes the record together with the lock; repeats with the next number
+/// while the number is locked. A number of the caller is tried once. Also returns the range that counts the number, if
+/// the caller numbers that range.
 ///
 /// # Errors
-/// What numbering, signing and writing fail with, and when twenty numbers in a row are locked.
+/// The errors of numbering, signing and writing; also when [`NUMBER_ATTEMPTS`] numbers in a row are locked.
 pub(crate) async fn with_a_number<R: Record>(
     app: &App,
     document: &Unsigned<'_>,
@@ -122,10 +130,10 @@ pub(crate) async fn with_a_number<R: Record>(
     Err(ApiError::unavailable(std::time::Duration::from_secs(1)).caused_by("twenty numbers in a row were locked"))
 }
 
-/// Takes a number, signs at this instant and keeps the bytes, under the month in which the receipt was created.
+/// Takes a number, signs now and stores the bytes, under the month in which the receipt was created.
 ///
 /// # Errors
-/// When no number is to be had, or the document does not fit its range.
+/// Fails when no number is available, or when the document does not fit its range.
 async fn number_and_sign(app: &App, document: &Unsigned<'_>, now: Timestamp) -> Result<Ready, ApiError> {
     let Unsigned {
         scope,
@@ -156,7 +164,7 @@ async fn number_and_sign(app: &App, document: &Unsigned<'_>, now: Timestamp) -> 
     })
 }
 
-/// Counts a number that the caller chose, now that a receipt has it. Housekeeping finds a count that was lost.
+/// Counts a number that the caller chose, after a receipt has it. Housekeeping repairs a lost count.
 pub(crate) async fn count_number(app: &App, receipt: &Receipt, counts_in: Option<&Range>) {
     let Some(range) = counts_in else { return };
     let now = app.clock.now();
@@ -169,14 +177,16 @@ pub(crate) async fn count_number(app: &App, receipt: &Receipt, counts_in: Option
     }
 }
 
-/// Signs a numbered receipt at this instant. The receipt is signed once: its summary carries the code of these very bytes.
+/// Signs a numbered receipt now. The receipt is signed once, because its summary carries the security code of these
+/// bytes.
 ///
 /// # Errors
-/// When the certificate cannot sign.
+/// Fails when the certificate cannot sign.
 fn sign(numbered: &Numbered, identity: &Identity, now: Timestamp) -> Result<SignedDocument, ApiError> {
     let firma = FechaHora::at(now);
     let full = xmldsig::sign(&numbered.to_xml(firma), identity).map_err(ApiError::internal)?;
-    // The security code is the beginning of the signature's text, case preserved (signature guide, "Código de seguridad").
+    // The security code is the beginning of the signature's text, case preserved (signature guide, "Código de
+    // seguridad").
     let security_code: String = full.signature_value.chars().take(6).collect();
     let rfce = if numbered.goes_as_summary() {
         let summary = Rfce::of(numbered, &security_code).map_err(ApiError::internal)?;

@@ -1,4 +1,4 @@
-//! `GET /api/v1/ecf/states`: the state contract, printed from the table that every state write is checked against.
+//! `GET /api/v1/ecf/states`: the state contract, generated from the table that validates every state change.
 
 use axum::Json;
 use ecf::{EventDerivedStage, ReceiptState, StateContract, StateView};

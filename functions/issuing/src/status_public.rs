@@ -8,7 +8,7 @@ use utoipa::IntoParams;
 
 use crate::App;
 
-/// As many characters as the caller's own id has at most.
+/// Upper bound of the caller's own id, in characters.
 const LONGEST_ID: usize = 100;
 
 /// Whose receipt it is said to be.

@@ -1,8 +1,8 @@
-//! `POST /api/v1/ecf?validate_only=true`: everything but keeping.
+//! `POST /api/v1/ecf?validate_only=true`: all steps of issuing except storing.
 
 use ecf::FechaHora;
 use ecf_api::ApiError;
-use ecf_store::{CompanySettings, Scope};
+use ecf_store::{Scope, companies::CompanySettings};
 use jiff::Timestamp;
 
 use crate::App;

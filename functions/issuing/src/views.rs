@@ -1,4 +1,4 @@
-//! What `POST /api/v1/ecf` answers with.
+//! The responses of `POST /api/v1/ecf`.
 
 use ecf::Monto;
 use ecf::document::Totales;

@@ -1,14 +1,17 @@
-//! `POST /api/v1/ecf/{id}/cancel` and `…/mark-incapacity`: withdrawing a receipt that nobody has sent.
+//! `POST /api/v1/ecf/{id}/cancel` and `…/mark-incapacity`: withdraws a receipt that was never sent.
 
 use axum::Json;
 use axum::extract::State;
 use ecf::ReceiptState;
 use ecf_api::{ApiError, Caller, CodedError, DocumentView, PathId, ValidationError};
-use ecf_store::{Receipt, ReceiptId, Recorded, Withdrawal};
+use ecf_store::{
+    Receipt, ReceiptId,
+    receipts::{Recorded, Withdrawal},
+};
 
 use crate::App;
 
-/// How often a receipt is looked at again that changed in between: it is numbered once and claimed once.
+/// Upper bound of the attempts when the receipt changes concurrently: it is numbered once and claimed once.
 const ROUNDS: usize = 3;
 
 /// Cancelar un comprobante no enviado
@@ -84,7 +87,7 @@ async fn withdraw(
                 count(app, &withdrawn).await;
                 return Ok(Json(app.view(&withdrawn)));
             }
-            // It was signed or claimed meanwhile: what it is now decides.
+            // It was signed or claimed concurrently: its new state decides.
             Recorded::Already(changed) => receipt = changed,
             Recorded::Missing => return Err(ApiError::not_found()),
         }
@@ -92,16 +95,16 @@ async fn withdraw(
     Err(ApiError::unavailable(std::time::Duration::from_secs(1)).caused_by("the receipt kept changing"))
 }
 
-/// Counts how the receipt ended. The consistency check mends a count that was lost.
+/// Counts the final state. The consistency check repairs a lost count.
 async fn count(app: &App, receipt: &Receipt) {
     let counted = app
         .table
         .count_verdict(
             &receipt.scope,
             receipt.day(),
-            receipt.ecf_type,
+            receipt.fiscal.ecf_type,
             receipt.state,
-            &receipt.monto_total,
+            &receipt.fiscal.monto_total,
         )
         .await;
     if let Err(error) = counted {

@@ -1,9 +1,9 @@
-//! The consistency check: records, locks, ranges, documents and counters of a company's environment agree, or the answer
-//! lists what does not.
+//! The consistency check: compares records, locks, ranges, documents and counters of a company's environment, and lists
+//! the differences.
 //!
-//! It goes number by number through the ranges that the service numbers, then receipt by receipt through the days, a bounded
-//! part at a time; the answer's `next` is the next part's `at`. What is under way while it looks may show as a problem once and
-//! be gone the next time. It repairs nothing but counters, and these only when asked.
+//! It walks through the numbers of the ranges that the service numbers, then through the receipts of the days. Each
+//! command checks a bounded part; `next` in the answer is `at` of the next command. A receipt in progress may appear as
+//! a problem once and be gone the next time. Only counters are repaired, and only on request.
 
 mod days;
 mod notes;
@@ -17,37 +17,37 @@ use serde_json::{Value, json};
 
 use crate::{App, OperatorError};
 
-/// Numbers or receipts of one part, unless the command says how many.
+/// Numbers or receipts of one part, unless the command has a limit.
 const PER_PART: usize = 200;
 const MOST_PER_PART: usize = 1_000;
 
-/// What to check, and from where on.
+/// The part to check.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Check {
     company: CompanyId,
     environment: Environment,
-    /// The first and the last day, both included; today when they are left out.
+    /// The first and the last day, both included; today by default.
     from: Option<Date>,
     to: Option<Date>,
-    /// Where to go on: the last answer's `next`.
+    /// Where the part begins: `next` of the last answer.
     at: Option<Place>,
     limit: Option<usize>,
     #[serde(default)]
     repair_counters: bool,
 }
 
-/// Where a part begins.
+/// The beginning of a part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Place {
     /// At a number of a range.
     Number { ecf_type: ReceiptType, sequence: u64 },
-    /// At a day, behind the receipts that were looked at.
+    /// At a day, after the receipts that were already checked.
     Day { day: Date, after: Option<String> },
 }
 
-/// What does not agree.
+/// A difference between stored data.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Problem {
     problem: &'static str,
@@ -82,13 +82,13 @@ impl Problem {
     }
 }
 
-/// What one part came to.
+/// The result of one part.
 #[derive(Debug, Default, Serialize)]
 struct Findings {
     numbers: usize,
     receipts: usize,
     problems: Vec<Problem>,
-    /// Numbers that were freed and wait for a receipt.
+    /// Freed numbers that no receipt has yet.
     unused: Vec<Encf>,
     /// Numbers that were signed and never sent: they belong in an annulment.
     to_annul: Vec<Encf>,
@@ -148,7 +148,7 @@ pub(crate) async fn run(app: &App, check: Check) -> Result<Value, OperatorError>
                 }
             };
             let next = numbers::look(app, &scope, from_number, limit, &mut findings).await?;
-            // Behind the last number come the days.
+            // The days follow the last number.
             Some(match next {
                 Some((ecf_type, sequence)) => Place::Number { ecf_type, sequence },
                 None => Place::Day { day: from, after: None },

@@ -1,7 +1,7 @@
-//! The commands, and which module carries each out.
+//! The commands, and the modules that execute them.
 
 use ecf::{Environment, ReceiptType, Rnc};
-use ecf_store::{ApiKeyId, CompanyId, KeyScope, NoticeId, ReceiptId, Scope};
+use ecf_store::{ApiKeyId, CompanyId, NoticeId, ReceiptId, Scope, api_keys::KeyScope};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Deserialize;
@@ -16,10 +16,10 @@ use crate::register::{self, LoadRegister};
 use crate::secrets::{self, CheckSecrets};
 use crate::{App, OperatorError, companies, receipts};
 
-/// As many dead letters as one command moves at most.
+/// Upper bound of the dead letters that one command moves.
 const MOST_LETTERS: usize = 100;
 
-/// What an operator may ask for.
+/// A command of an operator.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Command {
@@ -39,7 +39,7 @@ pub(crate) enum Command {
     IssueApiKey {
         company: CompanyId,
         environment: Environment,
-        /// `full` unless given.
+        /// Default: `full`.
         #[serde(default)]
         scope: KeyScope,
         expires_at: Option<Timestamp>,
@@ -50,14 +50,14 @@ pub(crate) enum Command {
     RevokeApiKey {
         company: CompanyId,
         key: ApiKeyId,
-        /// Whether the keys that descend from it go too.
+        /// Whether to revoke the keys that descend from it too.
         #[serde(default)]
         descendants: bool,
     },
     LimitApiKey {
         company: CompanyId,
         key: ApiKeyId,
-        /// `None`: the deployment's limit again.
+        /// `None` restores the deployment's limit.
         requests_per_second: Option<u32>,
     },
     CreateRange(NewRange),
@@ -118,7 +118,7 @@ impl OneReceipt {
     }
 }
 
-/// A company to create. It brings its certificate itself.
+/// A company to create. It uploads its certificate itself.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewCompany {
@@ -129,12 +129,12 @@ pub(crate) struct NewCompany {
     pub(crate) address: Option<String>,
     pub(crate) phone: Option<String>,
     pub(crate) environment: Environment,
-    /// Whether the operator knows that it is the taxpayer.
+    /// Whether the operator has verified that the company is the taxpayer.
     #[serde(default)]
     pub(crate) verified: bool,
 }
 
-/// A range of numbers to open.
+/// A number range to open.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewRange {
@@ -147,7 +147,7 @@ pub(crate) struct NewRange {
     pub(crate) numbering: Option<NumberedBy>,
 }
 
-/// Who numbers a range; left out, its first use decides.
+/// Who numbers a range. By default its first use decides.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NumberedBy {
@@ -156,7 +156,7 @@ pub(crate) enum NumberedBy {
 }
 
 impl Command {
-    /// Its name, for the log: what it carries may be personal.
+    /// The command's name, for the log; its members may be personal data.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::CreateCompany(_) => "create_company",
@@ -249,7 +249,7 @@ impl Command {
     }
 }
 
-/// Moves dead letters back to their queue; what made them crash is to be mended first.
+/// Moves dead letters back to their queue. The cause of the crash must be corrected first.
 async fn replay(app: &App, queue: &str, limit: Option<usize>) -> Result<Value, OperatorError> {
     let Some(letters) = app.dead_letters.get(queue) else {
         let known: Vec<&str> = app.dead_letters.keys().copied().collect();

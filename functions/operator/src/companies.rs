@@ -3,8 +3,10 @@
 use ecf::{Environment, Fecha};
 use ecf_api::ApiKeySecret;
 use ecf_store::{
-    ApiKeyCreated, ApiKeyId, Company, CompanyCreated, CompanyId, KeyScope, ListedApiKey, NewApiKey, Numbering, Opened,
-    Scope, Verification,
+    ApiKeyId, CompanyId, Scope,
+    api_keys::{ApiKeyCreated, KeyScope, ListedApiKey, NewApiKey},
+    companies::{Company, CompanyCreated, Verification},
+    numbers::{Numbering, RangeOpened},
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -12,14 +14,14 @@ use serde_json::{Value, json};
 use crate::command::{NewCompany, NewRange, NumberedBy};
 use crate::{App, OperatorError};
 
-/// The highest rate limit of a key: far above what one company issues.
+/// Upper bound of a key's rate limit, far above what one company issues.
 const MOST_REQUESTS_PER_SECOND: u32 = 10_000;
 
-/// Creates a company with a first key, which the answer shows and nobody sees again.
+/// Creates a company with a first key, which is shown in the answer only.
 pub(crate) async fn create(app: &App, new: NewCompany) -> Result<Value, OperatorError> {
     let now = app.clock.now();
     let id = CompanyId::from_random(ecf_runtime::random());
-    let profile = ecf_store::NewCompany {
+    let profile = ecf_store::companies::NewCompany {
         id,
         rnc: new.rnc,
         name: new.name,
@@ -60,20 +62,20 @@ pub(crate) async fn show(app: &App, id: &CompanyId) -> Result<Value, OperatorErr
     Ok(json!({ "company": view(&company(app, id).await?) }))
 }
 
-/// Lets a company work again.
+/// Reactivates a company.
 pub(crate) async fn activate(app: &App, id: &CompanyId) -> Result<Value, OperatorError> {
     let company = app.table.activate_company(id, app.clock.now()).await?;
     Ok(json!({ "company": view(&company.ok_or_else(|| unknown(id))?) }))
 }
 
-/// Keeps a company from working: within a minute it issues nothing. What it issued goes on to its verdict, and it
-/// may read.
+/// Deactivates a company: within a minute it cannot issue. Its issued receipts continue to their verdict, and it can
+/// still read.
 pub(crate) async fn deactivate(app: &App, id: &CompanyId) -> Result<Value, OperatorError> {
     let company = app.table.deactivate_company(id, app.clock.now()).await?;
     Ok(json!({ "company": view(&company.ok_or_else(|| unknown(id))?) }))
 }
 
-/// Says that the company is the taxpayer; from then on the RNC is its alone.
+/// Verifies that the company is the taxpayer. From then on no other company can have the RNC.
 pub(crate) async fn verify(app: &App, id: &CompanyId) -> Result<Value, OperatorError> {
     let known = company(app, id).await?;
     match app.table.verify_company(id, &known.rnc, app.clock.now()).await? {
@@ -83,7 +85,7 @@ pub(crate) async fn verify(app: &App, id: &CompanyId) -> Result<Value, OperatorE
     }
 }
 
-/// Makes a key, which the answer shows and nobody sees again.
+/// Creates a key, which is shown in the answer only.
 pub(crate) async fn issue_key(
     app: &App,
     id: &CompanyId,
@@ -131,7 +133,7 @@ pub(crate) async fn list_keys(app: &App, id: &CompanyId) -> Result<Value, Operat
     Ok(json!({ "api_keys": keys }))
 }
 
-/// Revokes a key for good, with the keys that descend from it if wanted; it opens nothing within a minute.
+/// Revokes a key for good, optionally with its descendants. It takes effect within a minute.
 pub(crate) async fn revoke_key(
     app: &App,
     id: &CompanyId,
@@ -151,7 +153,7 @@ pub(crate) async fn revoke_key(
     Ok(json!({ "revoked": key, "revoked_descendants": ids(revoked), "living_descendants": ids(living) }))
 }
 
-/// Sets how many requests a second a key may send, or gives it the deployment's limit again.
+/// Sets a key's rate limit in requests per second, or restores the deployment's limit.
 pub(crate) async fn limit_key(
     app: &App,
     id: &CompanyId,
@@ -164,9 +166,10 @@ pub(crate) async fn limit_key(
             format!("requests_per_second may be 1 to {MOST_REQUESTS_PER_SECOND}, or null for the deployment's limit"),
         ));
     }
-    match app.table.limit_api_key(id, key, requests_per_second).await? {
-        true => Ok(json!({ "api_key": { "id": key, "requests_per_second": requests_per_second } })),
-        false => Err(unknown_key()),
+    if app.table.limit_api_key(id, key, requests_per_second).await? {
+        Ok(json!({ "api_key": { "id": key, "requests_per_second": requests_per_second } }))
+    } else {
+        Err(unknown_key())
     }
 }
 
@@ -205,7 +208,7 @@ pub(crate) async fn open_range(app: &App, new: NewRange) -> Result<Value, Operat
         company: new.company,
         environment: new.environment,
     };
-    let range = ecf_store::NewRange {
+    let range = ecf_store::numbers::NewRange {
         ecf_type: new.ecf_type,
         start: new.range_start,
         end: new.range_end,
@@ -217,14 +220,14 @@ pub(crate) async fn open_range(app: &App, new: NewRange) -> Result<Value, Operat
         created_at: app.clock.now(),
     };
     match app.table.open_range(&scope, range).await? {
-        Opened::New | Opened::Already(_) => Ok(json!({
+        RangeOpened::New | RangeOpened::Already(_) => Ok(json!({
             "range": { "ecf_type": new.ecf_type, "range_start": new.range_start, "range_end": new.range_end },
         })),
-        Opened::TooMany => Err(OperatorError::refused(
+        RangeOpened::TooMany => Err(OperatorError::refused(
             "too_many_ranges",
             format!("the company has as many ranges of type {} as it may", new.ecf_type),
         )),
-        Opened::Overlaps(other) => Err(OperatorError::refused(
+        RangeOpened::Overlaps(other) => Err(OperatorError::refused(
             "range_overlaps",
             format!("the range {} to {} holds some of these numbers", other.start, other.end),
         )),

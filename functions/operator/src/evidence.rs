@@ -1,9 +1,9 @@
-//! The audit archive of any size, into the bucket.
+//! Exports an audit archive of any size to the bucket.
 
 use ecf::Environment;
 use ecf_api::{first_instant, last_instant};
 use ecf_evidence::audit::{AuditError, Order, Stored};
-use ecf_store::{CompanyId, Exports, Scope, Span};
+use ecf_store::{CompanyId, Exports, Scope, receipts::Span};
 use jiff::Timestamp;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 
 use crate::{App, OperatorError};
 
-/// Which evidence to export.
+/// The evidence to export.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExportEvidence {
     company: CompanyId,
     environment: Environment,
-    /// The first and the last instant of creation or receipt, both included; everything when they are left out. A date alone means
-    /// its first and its last instant in Santo Domingo.
+    /// The first and the last instant of creation or receipt, both included; everything by default. A date alone means
+    /// its first or its last instant in Santo Domingo.
     #[serde(default, deserialize_with = "first")]
     date_from: Option<Timestamp>,
     #[serde(default, deserialize_with = "last")]
@@ -45,7 +45,7 @@ fn instant<'de, D: Deserializer<'de>>(
     read(&text).map(Some).ok_or_else(|| D::Error::custom(expected()))
 }
 
-/// Makes the archive, unless one of the same content is there, and says where it is.
+/// Builds the archive, unless one with the same content exists, and returns its location.
 pub(crate) async fn export(app: &App, command: ExportEvidence) -> Result<Value, OperatorError> {
     let scope = Scope {
         company: command.company,

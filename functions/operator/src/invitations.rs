@@ -1,4 +1,4 @@
-//! Invitations to sign up. The code is shown when it is made and kept nowhere.
+//! Invitations to sign up. The code is shown in the answer only; only its hash is stored.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
@@ -8,15 +8,15 @@ use sha2::{Digest as _, Sha256};
 use crate::{App, OperatorError};
 
 const MOST_USES: u32 = 1_000;
-/// How long an invitation is good unless the operator says.
+/// Default lifetime of an invitation.
 const GOOD_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
 const LONGEST: SignedDuration = SignedDuration::from_hours(366 * 24);
 
-/// An invitation to make.
+/// An invitation to create.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewInvitation {
-    /// How many companies may sign up with it; one unless said.
+    /// The number of companies that may sign up with it; 1 by default.
     uses: Option<u32>,
     expires_at: Option<Timestamp>,
 }
@@ -41,12 +41,13 @@ pub(crate) async fn create(app: &App, new: NewInvitation) -> Result<Value, Opera
 }
 
 pub(crate) async fn revoke(app: &App, code: &str) -> Result<Value, OperatorError> {
-    match app.table.revoke_invitation(&hash(code)).await? {
-        true => Ok(json!({ "revoked": true })),
-        false => Err(OperatorError::refused(
+    if app.table.revoke_invitation(&hash(code)).await? {
+        Ok(json!({ "revoked": true }))
+    } else {
+        Err(OperatorError::refused(
             "not_found",
             "there is no invitation with this code",
-        )),
+        ))
     }
 }
 

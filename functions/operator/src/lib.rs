@@ -1,7 +1,7 @@
-//! What an operator does by hand. No route leads here: whoever may invoke the function may do it.
+//! Commands of the operator. The function has no route: permission to invoke it is permission for every command.
 //!
-//! A command is one JSON object with its name in `command`; `docs/operator.md` shows each with its answer. A refusal is an
-//! answer too, `{"error": {"code", "message"}}`, so that a script reads one shape.
+//! A command is a JSON object with its name in `command`; `docs/operator.md` shows each command with its answer. A
+//! rejection is also an answer, `{"error": {"code", "message"}}`, so that scripts parse one format.
 //!
 //! | commands | module |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | draft, show, publish, update, resolve, withdraw a notice | [`notices`] |
 //! | replay dead letters | [`command`] |
 //! | export a company's evidence of a span of time | [`evidence`] |
-//! | check that everything kept of a company agrees | [`check`] |
+//! | check the consistency of a company's stored data | [`check`] |
 //! | check which key encrypts the secrets | [`secrets`] |
 
 mod check;
@@ -33,13 +33,14 @@ use ecf_evidence::audit::Auditor;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
 use ecf_store::{
-    AlarmTimes, Artifacts, Clients, DeadLetters, Exports, Identities, Queues, Register, StoreError, Table, Vault,
+    Artifacts, Clients, DeadLetters, Exports, Identities, QueueUrls, Queues, Register, StoreError, Table, Vault,
+    receipts::AlarmTimes, stamp_hosts,
 };
 use serde_json::{Value, json};
 
 use command::Command;
 
-/// What this function may touch; compare with its policies in `template.yaml`.
+/// The resources that this function uses. Its policies in `template.yaml` grant exactly these.
 #[derive(Clone)]
 pub struct App {
     table: Table,
@@ -48,13 +49,13 @@ pub struct App {
     auditor: Auditor,
     vault: Vault,
     queues: Queues,
-    /// By the queue's name in commands.
+    /// Dead-letter queues by the queue's name in commands.
     dead_letters: BTreeMap<&'static str, DeadLetters>,
     alarm_times: AlarmTimes,
     clock: Clock,
 }
 
-/// A queue's name in commands, and the variables with its dead letters' address and its own.
+/// A queue's name in commands, and the variables with the addresses of its dead-letter queue and of the queue itself.
 const QUEUES: [(&str, &str, &str); 7] = [
     ("issuing", "ISSUING_DEAD_QUEUE_URL", "ISSUING_QUEUE_URL"),
     (
@@ -78,13 +79,13 @@ const QUEUES: [(&str, &str, &str); 7] = [
 ];
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`, `DELIVERY_ALARM_HOURS`, `STUCK_ALARM_HOURS`, optionally `SECRETS_KMS_KEY`,
-    /// `STAMP_ECF_URL` and `STAMP_FC_URL`, and for each queue its own address and
-    /// that of its dead letters: `ISSUING_QUEUE_URL`, `ISSUING_DEAD_QUEUE_URL`, `SUBMISSION_QUEUE_*_URL`,
-    /// `SUBMISSION_DEAD_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`, `WEBHOOK_DEAD_QUEUE_URL`.
+    /// Builds the app from the environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`, `DELIVERY_ALARM_HOURS`,
+    /// `STUCK_ALARM_HOURS`, optionally `SECRETS_KMS_KEY`, `STAMP_ECF_URL` and `STAMP_FC_URL`, and for each queue its
+    /// own address and that of its dead-letter queue: `ISSUING_QUEUE_URL`, `ISSUING_DEAD_QUEUE_URL`,
+    /// `SUBMISSION_QUEUE_*_URL`, `SUBMISSION_DEAD_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`, `WEBHOOK_DEAD_QUEUE_URL`.
     ///
     /// # Errors
-    /// Names the first variable that is missing or wrong.
+    /// Names the first variable that is missing or invalid.
     pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, EnvError> {
         let mut dead_letters = BTreeMap::new();
         for (name, dead, queue) in QUEUES {
@@ -98,7 +99,7 @@ impl App {
             .with_kms_key(env.optional("SECRETS_KMS_KEY")?);
         let auditor = Auditor::new(
             table.clone(),
-            Files::new(table.clone(), artifacts.clone(), env.stamp_hosts()?),
+            Files::new(table.clone(), artifacts.clone(), stamp_hosts(env)?),
             Exports::new(clients.s3.clone(), &bucket),
             Identities::new(vault.clone()),
         );
@@ -108,7 +109,7 @@ impl App {
             register: Register::new(clients.s3.clone(), bucket),
             auditor,
             vault,
-            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            queues: Queues::new(clients.sqs.clone(), QueueUrls::from_env(env)?),
             dead_letters,
             alarm_times: AlarmTimes {
                 delivery: env.required_as("DELIVERY_ALARM_HOURS")?,
@@ -119,10 +120,10 @@ impl App {
     }
 }
 
-/// Why a command was not carried out.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OperatorError {
-    /// It is not one, or what it asks for is not possible.
+    /// The command is malformed or impossible.
     #[error("{message}")]
     Refused { code: &'static str, message: String },
     #[error("the store failed")]
@@ -138,16 +139,16 @@ impl OperatorError {
     }
 }
 
-/// Carries out one command. The log names the command and whom it concerns: with the request's id in CloudTrail, that is who did what
-/// to whom.
+/// Executes one command. The log names the command and its target; together with the request id in CloudTrail it shows
+/// who did what to which record.
 pub async fn handle(app: &App, command: Value) -> Value {
     let given = target::of_command(&command);
     let (name, result) = match serde_json::from_value::<Command>(command) {
-        // Boxed: the commands together make a future that the compiler cannot measure.
+        // Boxed, because the future of all commands together is too large for the compiler.
         Ok(command) => (command.name(), Box::pin(command.run(app)).await),
         Err(error) => {
             let refused = Err(OperatorError::refused("bad_command", error.to_string()));
-            // What is not a command may have anything where ids belong.
+            // A malformed command may have any text in place of its ids, so they are not logged.
             tracing::info!(outcome = "bad_command", "operator's command refused");
             return answer(refused);
         }

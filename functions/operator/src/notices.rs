@@ -1,11 +1,13 @@
-//! Notices: drafted, published, changed, resolved, withdrawn.
+//! Notices: draft, publish, update, resolve, withdraw.
 
 use std::collections::BTreeSet;
 
 use ecf::Environment;
 use ecf_store::{
-    Audience, CompanyId, Edit, Notice, NoticeCategory, NoticeChange, NoticeChanged, NoticeContent, NoticeEdit,
-    NoticeId, NoticeSeverity,
+    CompanyId, FieldEdit, NoticeId,
+    notices::{
+        Audience, Notice, NoticeCategory, NoticeChange, NoticeChanged, NoticeContent, NoticeEdit, NoticeSeverity,
+    },
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
@@ -33,7 +35,7 @@ pub(crate) struct NewNotice {
     audience: NewAudience,
 }
 
-/// Whom it is for: `"all"`, `{"environments": […]}` or `{"companies": […]}`.
+/// The audience of a notice: `"all"`, `{"environments": […]}` or `{"companies": […]}`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NewAudience {
@@ -42,7 +44,7 @@ pub(crate) enum NewAudience {
     Companies(BTreeSet<CompanyId>),
 }
 
-/// What becomes of a notice: what is left out stays, and `null` clears what may be empty.
+/// Changes of a notice: a missing member stays, and `null` clears an optional one.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ChangedNotice {
@@ -61,7 +63,7 @@ pub(crate) struct ChangedNotice {
     audience: Option<NewAudience>,
 }
 
-/// Tells a `null` from a member that is left out.
+/// Distinguishes `null` from a missing member.
 fn given<'de, D, T>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
 where
     D: Deserializer<'de>,
@@ -160,11 +162,11 @@ async fn change(app: &App, id: &NoticeId, change: NoticeChange) -> Result<Value,
     }
 }
 
-fn edited<T>(given: Option<Option<T>>) -> Edit<T> {
+fn edited<T>(given: Option<Option<T>>) -> FieldEdit<T> {
     match given {
-        None => Edit::Keep,
-        Some(None) => Edit::Clear,
-        Some(Some(value)) => Edit::Set(value),
+        None => FieldEdit::Keep,
+        Some(None) => FieldEdit::Clear,
+        Some(Some(value)) => FieldEdit::Set(value),
     }
 }
 

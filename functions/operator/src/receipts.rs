@@ -1,11 +1,11 @@
-//! Receipts that need a hand: queued again, retried, decided.
+//! Receipts that need an operator: requeue, retry, resolve.
 
 use std::time::Duration;
 
 use ecf::ReceiptState;
 use ecf_store::{
-    Failure, NOT_FOUND_PATIENCE, NotFoundBy, OUTCOME_UNKNOWN, OutboxEntry, Receipt, Recorded, Scope, StoreError,
-    Verdict,
+    Receipt, Scope, StoreError,
+    receipts::{Failure, NOT_FOUND_PATIENCE, NotFoundBy, OUTCOME_UNKNOWN, OutboxEntry, Recorded, Verdict},
 };
 use ecf_taxauth::where_to_look;
 use jiff::Timestamp;
@@ -17,15 +17,15 @@ use crate::{App, OperatorError};
 
 const LOST: &str = "the answer to the send was lost and no look-up found out what became of it";
 
-/// What an operator found out about a receipt that was handed over and has no verdict.
+/// The operator's finding about a receipt that was sent and has no verdict.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Outcome {
-    /// The tax authority does not have it: it is sent again.
+    /// The tax authority does not have the receipt: it is sent again.
     NotArrived,
-    /// It has it, by this track id: the verdict is asked for.
+    /// The authority has it under this track id: the verdict is polled.
     TrackId(String),
-    /// It has judged it.
+    /// The authority has published its verdict.
     Accepted,
     ConditionallyAccepted,
     Rejected {
@@ -33,12 +33,12 @@ pub(crate) enum Outcome {
     },
 }
 
-/// The receipt as it is kept, attempts and next look included.
+/// Shows the stored receipt, with its attempts and its next look.
 pub(crate) async fn show(app: &App, one: &OneReceipt) -> Result<Value, OperatorError> {
     Ok(json!({ "receipt": view(&receipt(app, one).await?) }))
 }
 
-/// Queues the next step of a receipt once more; every step is safe to run twice.
+/// Enqueues the next step of a receipt again. Every step is safe to run twice.
 pub(crate) async fn requeue(app: &App, one: &OneReceipt) -> Result<Value, OperatorError> {
     let receipt = receipt(app, one).await?;
     let queued = queue(app, &receipt).await?;
@@ -46,7 +46,7 @@ pub(crate) async fn requeue(app: &App, one: &OneReceipt) -> Result<Value, Operat
     Ok(json!({ "queued": queued, "receipt": view(&receipt) }))
 }
 
-/// Puts a failed receipt back on its way: to its send when it is signed, else to be issued anew.
+/// Retries a failed receipt: a signed one is sent again, any other is issued again.
 pub(crate) async fn retry(app: &App, one: &OneReceipt) -> Result<Value, OperatorError> {
     let failed = receipt(app, one).await?;
     let retried = retry_failed(app, &failed).await?;
@@ -54,9 +54,10 @@ pub(crate) async fn retry(app: &App, one: &OneReceipt) -> Result<Value, Operator
     Ok(json!({ "queued": queued, "receipt": view(&retried) }))
 }
 
-/// Decides about a receipt that the authority may have and whose verdict does not come.
+/// Resolves a receipt that the authority may have and whose verdict does not arrive.
 ///
-/// Each step is conditional on what the operator saw. No outcome makes the number free while the authority may still accept it.
+/// Each step is conditional on the state that the operator saw. No outcome frees the number while the authority may
+/// still accept it.
 pub(crate) async fn resolve(app: &App, one: &OneReceipt, outcome: Outcome) -> Result<Value, OperatorError> {
     let (scope, now) = (one.scope(), app.clock.now());
     let seen = receipt(app, one).await?;
@@ -67,15 +68,15 @@ pub(crate) async fn resolve(app: &App, one: &OneReceipt, outcome: Outcome) -> Re
     if seen.state != ReceiptState::Submitted {
         let lost = app
             .table
-            .record_outcome_unknown(&scope, &seen.public_id, seen.send_attempt, LOST, now);
+            .record_outcome_unknown(&scope, &seen.public_id, seen.sending.attempts, LOST, now);
         seen = written(lost.await?)?;
     }
     let resolved = match outcome {
-        Outcome::NotArrived if seen.track_id.is_some() => {
+        Outcome::NotArrived if seen.sending.track_id.is_some() => {
             let by = NotFoundBy::Operator;
             written(app.table.return_to_send(&scope, &seen, by, now).await?)?
         }
-        Outcome::TrackId(track_id) if seen.track_id.is_some() => {
+        Outcome::TrackId(track_id) if seen.sending.track_id.is_some() => {
             written(app.table.replace_track(&scope, &seen, &track_id, now).await?)?
         }
         Outcome::NotArrived => {
@@ -98,18 +99,19 @@ pub(crate) async fn resolve(app: &App, one: &OneReceipt, outcome: Outcome) -> Re
     Ok(json!({ "queued": queued, "receipt": view(&resolved) }))
 }
 
-/// Whether the operator may decide: nothing goes on by itself, or it had its time.
+/// Whether the operator may resolve the receipt: no step is pending, or the pending one has exceeded its time.
 fn may_be_resolved(seen: &Receipt, outcome: &Outcome, now: Timestamp) -> Result<(), OperatorError> {
     let refused = |code, message| Err(OperatorError::refused(code, message));
     let lost_send = seen
+        .sending
         .lease_until
         .filter(|_| matches!(seen.state, ReceiptState::Signed | ReceiptState::Contingency));
     if seen.state == ReceiptState::Submitted && seen.error_code.as_deref() == Some(OUTCOME_UNKNOWN) {
         return Ok(());
     }
     let goes_on_until = match (seen.state, lost_send) {
-        (ReceiptState::Submitted, _) => seen.submitted_at.unwrap_or(seen.created_at) + NOT_FOUND_PATIENCE,
-        (_, Some(_)) => seen.send_started_at.unwrap_or(seen.created_at) + NOT_FOUND_PATIENCE,
+        (ReceiptState::Submitted, _) => seen.sending.submitted_at.unwrap_or(seen.created_at) + NOT_FOUND_PATIENCE,
+        (_, Some(_)) => seen.sending.started_at.unwrap_or(seen.created_at) + NOT_FOUND_PATIENCE,
         _ => {
             return refused(
                 "outcome_is_known",
@@ -125,7 +127,7 @@ fn may_be_resolved(seen: &Receipt, outcome: &Outcome, now: Timestamp) -> Result<
     }
     let can_be_looked_up = where_to_look(seen.scope.environment, seen.is_sent_as_summary()).is_some();
     match outcome {
-        Outcome::NotArrived if can_be_looked_up && seen.lookup_negatives == 0 => refused(
+        Outcome::NotArrived if can_be_looked_up && seen.sending.lookup_negatives == 0 => refused(
             "not_looked_up",
             "no look-up has said that the tax authority does not have it: requeue_receipt looks it up".to_owned(),
         ),
@@ -167,7 +169,13 @@ async fn judge(
         .await?;
     let receipt = written(recorded)?;
     app.table
-        .count_verdict(scope, receipt.day(), receipt.ecf_type, state, &receipt.monto_total)
+        .count_verdict(
+            scope,
+            receipt.day(),
+            receipt.fiscal.ecf_type,
+            state,
+            &receipt.fiscal.monto_total,
+        )
         .await?;
     Ok(receipt)
 }
@@ -183,7 +191,7 @@ async fn retry_failed(app: &App, failed: &Receipt) -> Result<Receipt, OperatorEr
     }
 }
 
-/// Queues what the receipt's state calls for, and names it; nothing for one that is done.
+/// Enqueues the receipt's next steps and returns their names; `None` for a receipt that is complete.
 async fn queue(app: &App, receipt: &Receipt) -> Result<Option<String>, StoreError> {
     let steps = receipt.next_steps();
     for step in &steps {
@@ -227,11 +235,11 @@ fn nothing_to_do(receipt: &Receipt) -> OperatorError {
 
 fn view(receipt: &Receipt) -> Value {
     json!({
-        "public_id": receipt.public_id, "status": receipt.state, "encf": receipt.encf(), "ecf_type": receipt.ecf_type,
+        "public_id": receipt.public_id, "status": receipt.state, "encf": receipt.encf(), "ecf_type": receipt.fiscal.ecf_type,
         "created_at": receipt.created_at, "updated_at": receipt.updated_at, "scheduled_for": receipt.scheduled_for,
-        "send_attempt": receipt.send_attempt, "lease_until": receipt.lease_until, "track_id": receipt.track_id,
-        "lookup_negatives": receipt.lookup_negatives, "lost_track_ids": receipt.lost_track_ids,
-        "submitted_at": receipt.submitted_at, "operator_decision": receipt.operator_decision,
+        "send_attempt": receipt.sending.attempts, "lease_until": receipt.sending.lease_until, "track_id": receipt.sending.track_id,
+        "lookup_negatives": receipt.sending.lookup_negatives, "lost_track_ids": receipt.sending.lost_track_ids,
+        "submitted_at": receipt.sending.submitted_at, "operator_decision": receipt.operator_decision,
         "error_code": receipt.error_code, "error_message": receipt.error_message,
         "next_action_at": receipt.next_action_at,
     })

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, BufReader, Cursor, Read as _};
 
 use bytes::Bytes;
-use ecf_store::NewRegister;
+use ecf_store::register::NewRegister;
 use ecf_taxauth::{BulkFile, Columns};
 use jiff::civil::Date;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use zip::ZipArchive;
 
 use crate::{App, OperatorError};
 
-/// As much of an unpacked file as is read: ten times what the authority publishes.
+/// Upper bound of an unpacked file: ten times the size of the authority's file.
 const LARGEST_BYTES: u64 = 1024 * 1024 * 1024;
 
 /// A register to load.
@@ -21,22 +21,22 @@ const LARGEST_BYTES: u64 = 1024 * 1024 * 1024;
 #[serde(deny_unknown_fields)]
 pub(crate) struct LoadRegister {
     source: Source,
-    /// The day of the file; today unless said.
+    /// The day of the file; today by default.
     as_of: Option<Date>,
     #[serde(default)]
     columns: Columns,
-    /// The file is refused when more of a hundred lines are no taxpayers.
+    /// The file is rejected when a higher percentage of its lines are not taxpayers.
     #[serde(default = "most_unreadable")]
     most_unreadable_percent: u64,
 }
 
-/// Where the file is: the authority's ZIP, or the text in it.
+/// The location of the file: the authority's ZIP, or the text file in it.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Source {
     /// The name of an object under `register/incoming/` in the bucket.
     Object(String),
-    /// On this machine: for the local system.
+    /// A file of this machine, for the local system.
     Path(String),
 }
 
@@ -44,7 +44,7 @@ fn most_unreadable() -> u64 {
     5
 }
 
-/// Loads all taxpayers of a file in place of those who were loaded before.
+/// Loads the taxpayers of a file and replaces the loaded ones.
 pub(crate) async fn load(app: &App, command: LoadRegister) -> Result<Value, OperatorError> {
     let bytes = file(app, &command.source).await?;
     let (new, unreadable) = read(bytes, command.columns).map_err(|error| bad_file(error.to_string()))?;
@@ -62,7 +62,7 @@ pub(crate) async fn load(app: &App, command: LoadRegister) -> Result<Value, Oper
     Ok(json!({ "register": edition, "unreadable_lines": unreadable }))
 }
 
-/// What is loaded now.
+/// Shows the loaded edition.
 pub(crate) async fn show(app: &App) -> Result<Value, OperatorError> {
     let edition = app.register.edition(app.clock.now()).await?;
     Ok(json!({ "register": edition }))
@@ -83,7 +83,7 @@ async fn file(app: &App, source: &Source) -> Result<Bytes, OperatorError> {
     }
 }
 
-/// The taxpayers of a file, and how many lines are none.
+/// Reads the taxpayers of a file, and counts the lines that are not taxpayers.
 fn read(bytes: Bytes, columns: Columns) -> io::Result<(NewRegister, u64)> {
     if !bytes.starts_with(b"PK") {
         return taxpayers(BulkFile::new(bytes.as_ref(), columns));

@@ -1,37 +1,37 @@
-//! Which key encrypts the secrets, and those of earlier versions moved to the deployment's own key.
+//! Checks which key encrypts the secrets, and moves those of earlier versions to the deployment's own key.
 
-use ecf_store::{CompanyId, KeptUnder};
+use ecf_store::{CompanyId, vault::KeptUnder};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{App, OperatorError};
 
-/// The largest page that Secrets Manager lists.
+/// The largest page of Secrets Manager.
 const MOST_PER_PART: u8 = 100;
 
 /// A part of the secrets to check.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CheckSecrets {
-    /// Where to go on: the last answer's `next`.
+    /// Where the part begins: `next` of the last answer.
     at: Option<String>,
     limit: Option<u8>,
-    /// Whether companies' certificates are moved to the deployment's key.
+    /// Whether to move the companies' certificates to the deployment's key.
     #[serde(default)]
     repair: bool,
 }
 
-/// What one part came to.
+/// The result of one part.
 #[derive(Debug, Default, Serialize)]
 struct Findings {
     secrets: usize,
-    /// Names of secrets that another key encrypts.
+    /// Names of secrets that are encrypted with another key.
     other_key: Vec<String>,
     /// Companies whose certificate was moved.
     moved: Vec<CompanyId>,
 }
 
-/// Checks one part. A move that fails ends it; the same part again moves what is left.
+/// Checks one part. A failing move ends it; the same part again moves the rest.
 pub(crate) async fn check(app: &App, check: CheckSecrets) -> Result<Value, OperatorError> {
     let limit = check.limit.unwrap_or(MOST_PER_PART);
     if !(1..=MOST_PER_PART).contains(&limit) {

@@ -1,8 +1,8 @@
-//! Whom a command concerns, for the log: ids, and nothing secret or personal.
+//! The target of a command, for the log: ids only, nothing secret or personal.
 
 use serde_json::Value;
 
-/// The ids that a command or its answer names.
+/// The ids that a command or its answer contains.
 #[derive(Debug, Default)]
 pub(crate) struct Target {
     pub(crate) company: Option<String>,
@@ -14,7 +14,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// The ids that were given, and those that the answer adds.
+    /// These ids, completed with those of the answer.
     pub(crate) fn or(self, other: Self) -> Self {
         Self {
             company: self.company.or(other.company),
@@ -27,7 +27,7 @@ impl Target {
     }
 }
 
-/// All commands spell these members alike.
+/// The ids in a command; all commands use the same member names.
 pub(crate) fn of_command(command: &Value) -> Target {
     let text = |member: &str| command[member].as_str().map(str::to_owned);
     Target {
@@ -40,7 +40,7 @@ pub(crate) fn of_command(command: &Value) -> Target {
     }
 }
 
-/// What a command made has its id in the answer.
+/// The ids in an answer, for a record that the command created.
 pub(crate) fn of_answer(answer: &Value) -> Target {
     let id = |member: &str, id: &str| answer[member][id].as_str().map(str::to_owned);
     Target {

@@ -1,20 +1,20 @@
-//! Which service of which company a path means.
+//! Parses a path into a service and a company.
 //!
-//! Only host and prefix differ between taxpayers; what follows is fixed, and comes in any letter case, with an accent or
-//! without, with a slash at its end or without. A path is percent-decoded once.
+//! Host and prefix differ between taxpayers; the rest of the path is fixed. It is accepted in any letter case, with or
+//! without accents, and with or without a trailing slash. A path is percent-decoded once.
 
 use ecf::{Environment, Rnc};
 use percent_encoding::percent_decode_str;
 
-/// Longer paths are nothing of ours.
+/// Upper bound of a path, in bytes.
 const LONGEST: usize = 512;
 
-/// One service of one company, or of whichever company a document names.
+/// One service, of one company or of the company that the document names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Address {
-    /// The company whose published address this is.
+    /// The company in the address.
     pub(crate) rnc: Option<Rnc>,
-    /// The environment, where the address names one.
+    /// The environment in the address, if there is one.
     pub(crate) environment: Option<Environment>,
     pub(crate) service: Service,
 }
@@ -29,7 +29,7 @@ pub(crate) enum Service {
 }
 
 impl Address {
-    /// Reads a path; `None`: it is no service of the standard.
+    /// Parses a path; `None` when it is not a service of the standard.
     pub(crate) fn of(path: &str) -> Option<Self> {
         if path.len() > LONGEST {
             return None;
@@ -39,7 +39,7 @@ impl Address {
         let rest = plain.strip_prefix('/')?;
         let segments: Vec<&str> = rest.strip_suffix('/').unwrap_or(rest).split('/').collect();
         let at = segments.iter().position(|segment| *segment == "fe")?;
-        // Documents of 2026 gave addresses with `/api` in front, which is no more than the stage of the gateway's own host.
+        // Documents of 2026 gave addresses with the prefix `/api`, which is only the stage of the gateway's own host.
         let before = segments[..at].strip_prefix(&["api"]).unwrap_or(&segments[..at]);
         let (rnc, environment) = match *before {
             [] => (None, None),
@@ -62,7 +62,7 @@ impl Address {
     }
 }
 
-/// Lower case without accents, the composed one and the combining one.
+/// Lower case without accents, in composed or combining form.
 fn plain(path: &str) -> String {
     path.chars()
         .flat_map(char::to_lowercase)

@@ -1,7 +1,7 @@
 //! `POST /fe/aprobacioncomercial/api/ecf`: a buyer approves or rejects a receipt of ours.
 //!
-//! The first answer of a trusted signer is final: the same again is 200, another one 400. An answer of another signer is taken
-//! provisionally, and every mismatch is answered to it in the same way.
+//! The first answer of a trusted signer is final: the same answer again is 200, a different one 400. The answer of any
+//! other signer is provisional, and its mismatches all get the same error.
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::{App, Call, limits, upload};
 
-/// What the authority's own service answers.
+/// The response of the authority's own service.
 #[derive(Debug, Serialize)]
 struct ReceivedView {
     codigo: &'static str,
@@ -46,13 +46,15 @@ pub(crate) async fn approve(app: &App, call: &Call, body: &[u8]) -> Result<Respo
         _ => None,
     };
     let receipt = receipt.ok_or_else(receipt_not_found)?;
-    answer::hold_against(detail, &receipt).map_err(|why| match signed.signer_trusted {
-        true => not_taken(why),
-        // The difference would reveal the receipt to a stranger.
-        false => receipt_not_found(),
+    answer::hold_against(detail, &receipt).map_err(|why| {
+        if signed.signer_trusted {
+            not_taken(why)
+        } else {
+            // The difference would reveal the receipt to a stranger.
+            receipt_not_found()
+        }
     })?;
-    let stores = (&app.table, &app.artifacts);
-    let kept = answer::keep(stores, scope, &receipt, &signed, document, now).await?;
+    let kept = answer::keep(&app.table, &app.artifacts, scope, &receipt, &signed, document, now).await?;
     if let Some(news) = kept.map_err(not_taken)? {
         app.tell(scope, &news).await;
     }

@@ -1,10 +1,10 @@
-//! Seeds and tokens for other issuers. Whoever shows a seed of ours, signed, with a certificate that is valid, gets a token.
+//! Seeds and tokens for other issuers. A caller that returns our seed, signed with a valid certificate, gets a token.
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use ecf::messages::{RespuestaAutenticacion, Semilla};
 use ecf_api::ApiError;
-use ecf_trust::SignedBy;
+use ecf_certificates::SignedBy;
 use http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
 use jiff::Timestamp;
@@ -15,7 +15,7 @@ use crate::address::Address;
 use crate::seal::{Seal, TOKEN_VALID};
 use crate::{App, Call, Recipient, limits, upload};
 
-/// What seeds and tokens of an address without a company are bound to.
+/// The binding of seeds and tokens for an address without a company.
 const BARE: &str = "fe";
 
 #[derive(Debug, Serialize)]
@@ -25,7 +25,7 @@ struct TokenView {
     expedido: String,
 }
 
-/// A fresh seed. It is XML whatever the caller accepts.
+/// Answers a fresh seed. It is XML, whatever the caller accepts.
 pub(crate) async fn semilla(app: &App, call: &Call) -> Result<Response, ApiError> {
     let now = app.clock.now();
     app.limit(call.visitor, "semilla", now).await?;
@@ -37,7 +37,7 @@ pub(crate) async fn semilla(app: &App, call: &Call) -> Result<Response, ApiError
     Ok(xml(Semilla::new(valor, now).to_xml()))
 }
 
-/// A token for a signed seed.
+/// Answers a token for a signed seed.
 pub(crate) async fn validate(app: &App, call: &Call, body: &[u8]) -> Result<Response, ApiError> {
     let now = app.clock.now();
     app.limit(call.visitor, "validacioncertificado", now).await?;
@@ -46,7 +46,7 @@ pub(crate) async fn validate(app: &App, call: &Call, body: &[u8]) -> Result<Resp
     let signed = upload::without_mark(document);
     Semilla::from_xml(signed).map_err(|error| malformed(error.to_string()))?;
     let verified = xmldsig::verify(signed, &limits()).map_err(|error| refused(error.to_string()))?;
-    // Of the bytes that were signed.
+    // Read from the signed bytes.
     let seed = Semilla::from_xml(&verified.document).map_err(|error| malformed(error.to_string()))?;
     let valor = seed.valor.ok_or_else(|| malformed("valor is missing"))?;
     let seal = Seal::of(&app.vault).await?;
@@ -72,7 +72,7 @@ pub(crate) async fn validate(app: &App, call: &Call, body: &[u8]) -> Result<Resp
     Ok(answer)
 }
 
-/// Checks the token for this address, and gives the subject that it was given to.
+/// Validates the token for this address, and returns its subject.
 pub(crate) async fn check_token(
     app: &App,
     recipient: &Recipient,
@@ -100,7 +100,7 @@ pub(crate) async fn check_token(
     }
 }
 
-/// The subject of the seed's signer, judged like every other signer.
+/// The subject of the seed's signer. The signer is validated like every other signer.
 async fn signer(app: &App, verified: &Verified, bound: &str, now: Timestamp) -> Result<String, ApiError> {
     let signed = SignedBy {
         chain: verified.into(),
@@ -113,7 +113,7 @@ async fn signer(app: &App, verified: &Verified, bound: &str, now: Timestamp) -> 
     Ok(signer.subject)
 }
 
-/// What seeds and tokens of this address are bound to.
+/// The binding of seeds and tokens for this address.
 async fn bound(app: &App, address: &Address, now: Timestamp) -> Result<String, ApiError> {
     let Some(rnc) = &address.rnc else {
         return Ok(BARE.to_owned());
@@ -138,7 +138,7 @@ impl TokenView {
     }
 }
 
-/// JSON unless XML alone, or before it, is asked for.
+/// Whether the caller prefers XML; the default is JSON.
 fn wants_xml(headers: &HeaderMap) -> bool {
     let accept = headers
         .get(ACCEPT)

@@ -1,14 +1,14 @@
-//! Whether a document that arrived is a receipt that can be acknowledged.
+//! Decides whether a received document is a receipt that can be acknowledged.
 //!
-//! The order is that of certified receivers: specification, signature; number and buyer are judged where they are known. It is
-//! no judgement of the content: amounts, dates and the expiry of numbers are the authority's business, which is itself loose
-//! with them in what it sends.
+//! The order is that of certified receivers: specification, then signature. Number and buyer are validated where they
+//! are known. Amounts, dates and the expiry of numbers are not validated: they are the authority's business, and its
+//! own test documents violate them.
 
 use ecf::catalogue::CodigoMotivoNoRecibido;
 use ecf::{Document, Encf, Heading, Received, Rnc, Violation, structure};
 use ecf_api::ApiError;
+use ecf_certificates::{Judge, SignedBy, Signer};
 use ecf_store::ContentHash;
-use ecf_trust::{Judge, SignedBy, Signer};
 use jiff::Timestamp;
 use xmldsig::{Verified, VerifyError};
 
@@ -17,35 +17,35 @@ use crate::{MOST_UNSIGNED_BYTES, limits};
 /// `CodigoSeguridad`: the first characters of the signature.
 const SECURITY_CODE_CHARS: usize = 6;
 
-/// A document that says whose it is.
+/// A document that names its issuer and its number.
 #[derive(Debug)]
 pub(crate) struct Arrived {
     pub(crate) rnc_emisor: Rnc,
     pub(crate) rnc_comprador: Option<Rnc>,
     pub(crate) encf: Encf,
-    /// A good receipt, or why it is none.
+    /// A valid receipt, or the reason why it is not one.
     pub(crate) verdict: Result<Good, CodigoMotivoNoRecibido>,
 }
 
-/// A receipt whose structure and signature are right.
+/// A receipt with a valid structure and signature.
 #[derive(Debug)]
 pub(crate) struct Good {
-    /// Read from the bytes that were signed.
+    /// Read from the signed bytes.
     pub(crate) received: Received,
     pub(crate) signer: Signer,
-    /// Whether the signer's names are proven.
+    /// Whether the certificate has a trusted issuer, so that the names in it are proven.
     pub(crate) signer_trusted: bool,
-    /// The first six characters of the signature, by which the authority knows the document.
+    /// The first six characters of the signature, by which the authority identifies the document.
     pub(crate) security_code: String,
-    /// The hash of the signature, which no other document has.
+    /// The hash of the signature, which identifies the document.
     pub(crate) signature: ContentHash,
 }
 
-/// Judges a document.
+/// Validates a document.
 ///
 /// # Errors
-/// 400 when it is not a receipt, or names no issuer or no number: an ARECF has to name both. 503 or 500 when the deployment's
-/// authorities cannot be read.
+/// 400 when it is not a receipt, or lacks an issuer or a number, both of which an ARECF must name. 503 or 500 when the
+/// deployment's trusted authorities cannot be read.
 pub(crate) async fn judge(signers: &Judge, xml: &[u8], now: Timestamp) -> Result<Arrived, ApiError> {
     let verified = xmldsig::verify(xml, &limits());
     let bytes = verified.as_ref().map_or(xml, |verified| &verified.document);
@@ -65,9 +65,10 @@ pub(crate) async fn judge(signers: &Judge, xml: &[u8], now: Timestamp) -> Result
     })
 }
 
-/// A receipt with all its fields, in the form that the official schema wants, of a type that buyers are sent.
+/// Validates that the document is a complete receipt of the official schema, of a type that is sent to buyers.
 ///
-/// `xml` is what arrived: canonical bytes no longer tell where the signature stood, nor in which encoding they came.
+/// `xml` is the document as received: the canonical bytes do not show the place of the signature or the original
+/// encoding.
 ///
 /// # Errors
 /// 400 when it is not XML. A document in another encoding is acknowledged as not received.
@@ -82,7 +83,8 @@ fn well_formed(xml: &[u8], verified: &[u8], encf: &Encf) -> Result<Result<Receiv
         );
         return refused;
     }
-    // The form first: it stops at a hundred faults, so that reading meets no more elements than a receipt has.
+    // The form is checked first. It stops at a hundred faults, which bounds the number of elements that are read
+    // afterwards.
     let form = match structure::check(xml, Some(encf.receipt_type())) {
         Ok(form) => form,
         Err(error) if error.is_of_encoding() => {
@@ -112,7 +114,7 @@ fn well_formed(xml: &[u8], verified: &[u8], encf: &Encf) -> Result<Result<Receiv
     Ok(Ok(received))
 }
 
-/// Whether there are faults; the first is logged.
+/// Whether there are faults; the first one is logged.
 fn is_wrong(faults: &[Violation]) -> bool {
     if let Some(Violation {
         path, code, message, ..
@@ -129,7 +131,7 @@ fn is_wrong(faults: &[Violation]) -> bool {
     !faults.is_empty()
 }
 
-/// The signature with its signer, judged.
+/// Validates the signature and its signer.
 async fn signature(
     signers: &Judge,
     verified: Result<Verified, VerifyError>,

@@ -1,16 +1,16 @@
-//! The services that every electronic taxpayer offers to other issuers, in the tax authority's shape (Descripción técnica,
-//! emisor-receptor).
+//! The services that every electronic taxpayer offers to other issuers, in the tax authority's format (Descripción
+//! técnica, emisor-receptor).
 //!
-//! | Address below `/{rnc}`, `/{rnc}/{environment}` or nothing, also after `/api` | Handler |
+//! | Address below `/{rnc}`, `/{rnc}/{environment}` or no prefix, also after `/api` | Handler |
 //! |---|---|
-//! | `GET /fe/autenticacion/api/semilla` | [`authenticate`]: a fresh seed |
-//! | `POST /fe/autenticacion/api/validacioncertificado` | [`authenticate`]: the signed seed becomes a token, once |
-//! | `POST /fe/recepcion/api/ecf` | [`receive`]: a receipt is kept in the inbox and acknowledged with a signed ARECF |
+//! | `GET /fe/autenticacion/api/semilla` | [`authenticate`]: answers a fresh seed |
+//! | `POST /fe/autenticacion/api/validacioncertificado` | [`authenticate`]: exchanges a signed seed for a token, once |
+//! | `POST /fe/recepcion/api/ecf` | [`receive`]: stores a receipt in the inbox and acknowledges it with a signed ARECF |
 //! | `POST /fe/aprobacioncomercial/api/ecf` | [`approve`]: a buyer approves or rejects a receipt of ours |
 //!
-//! The function takes every path that no other function has, in any letter case. Callers are strangers: what they send is
-//! bounded, verified before it is believed, and kept only when it is a good receipt for a verified company of ours. What is
-//! answered as received is kept before.
+//! The function serves every path that no other function has, in any letter case. Callers are strangers: their requests
+//! are limited in size, verified before use, and stored only when they are a valid receipt for a verified company. A
+//! receipt is stored before it is acknowledged as received.
 
 mod address;
 mod approve;
@@ -30,13 +30,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use ecf::{Environment, Rnc};
 use ecf_api::{ApiError, Visitor};
+use ecf_certificates::{CannotSign, Judge, usable_identity};
 use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
 use ecf_store::{
-    AnnouncementId, Artifacts, Clients, Company, Door, ExchangeJob, Identities, InboxId, Profiles, Queues, Scope,
-    Table, Vault,
+    AnnouncementId, Artifacts, Clients, ExchangeJob, Identities, InboxId, Profiles, QueueUrls, Queues, Scope, Table,
+    Vault, companies::Company, turns::Door,
 };
-use ecf_trust::Judge;
 use http::header::{ALLOW, AUTHORIZATION};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use jiff::{SignedDuration, Timestamp};
@@ -44,12 +44,12 @@ use xmldsig::{Identity, Limits};
 
 use address::{Address, Service};
 
-/// When the authority is asked first. Issuers send what it has accepted, so its answer is usually there.
+/// Delay of the first question to the authority. Issuers send accepted receipts, so its answer is usually available.
 const FIRST_QUESTION: Duration = Duration::from_secs(2);
-/// How long a sender waits before it asks again a company that cannot acknowledge now.
+/// `Retry-After` for a sender whose receipt the company cannot acknowledge now.
 const CANNOT_SIGN: Duration = Duration::from_secs(600);
 
-/// What this function may touch; compare with its policies in `template.yaml`.
+/// The resources that this function uses. Its policies in `template.yaml` grant exactly these.
 #[derive(Clone)]
 pub struct App {
     table: Table,
@@ -59,17 +59,18 @@ pub struct App {
     judge: Judge,
     identities: Identities,
     queues: Queues,
-    /// How often one address may ask for a seed, send a receipt or send an answer in a minute, unless its signer is trusted.
+    /// The rate limit per client address and minute, for seeds, receipts and approvals separately. Trusted signers are
+    /// exempt.
     per_minute: u32,
     clock: Clock,
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`,
-    /// `WEBHOOK_QUEUE_URL`, `EXCHANGE_QUEUE_URL`, `RECEPTION_TRUST` (`confirm` or `chain`) and `RECEPTION_PER_MINUTE`.
+    /// Builds the app from the environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`, `WEBHOOK_QUEUE_URL`,
+    /// `EXCHANGE_QUEUE_URL`, `RECEPTION_TRUST` (`confirm` or `chain`) and `RECEPTION_PER_MINUTE`.
     ///
     /// # Errors
-    /// Names the first variable that is missing or wrong.
+    /// Names the first variable that is missing or invalid.
     pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, ecf_runtime::Error> {
         let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
         let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?);
@@ -77,7 +78,7 @@ impl App {
             profiles: Profiles::new(table.clone()),
             artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
             identities: Identities::new(vault.clone()),
-            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            queues: Queues::new(clients.sqs.clone(), QueueUrls::from_env(env)?),
             judge: Judge::new(vault.clone(), env.required_as("RECEPTION_TRUST")?),
             per_minute: env.required_as("RECEPTION_PER_MINUTE")?,
             vault,
@@ -86,7 +87,7 @@ impl App {
         })
     }
 
-    /// Counts a visit against the limit of one minute.
+    /// Counts a request against the rate limit.
     async fn limit(&self, visitor: Visitor, door: &'static str, now: Timestamp) -> Result<(), ApiError> {
         let door = Door {
             name: door,
@@ -96,7 +97,7 @@ impl App {
         visitor.enter(&self.table, door, now).await
     }
 
-    /// The company that owns this RNC, in the environment asked for or else its own. Only a verified company owns one.
+    /// The verified company with this RNC, in the requested environment or in its default one.
     async fn recipient(
         &self,
         rnc: &Rnc,
@@ -118,13 +119,14 @@ impl App {
         }))
     }
 
-    /// Whether the company has an inbox here. In production it has one from its first key on: before, nobody reads what arrives.
+    /// Whether the company has an inbox here. In production it has one from its first key on, because before that
+    /// nobody reads it.
     async fn has_inbox(&self, scope: &Scope) -> Result<bool, ApiError> {
         let environment = scope.environment;
         Ok(environment != Environment::Ecf || self.table.has_had_key(&scope.company, environment).await?)
     }
 
-    /// The company whose published address was called, once the caller showed what it demands; `None`: the address names none.
+    /// The company in the address, after authorization; `None` when the address does not name one.
     async fn published(&self, call: &Call, now: Timestamp) -> Result<Option<Recipient>, ApiError> {
         let Some(rnc) = &call.address.rnc else {
             return Ok(None);
@@ -135,7 +137,7 @@ impl App {
         Ok(Some(recipient))
     }
 
-    /// The company that a document names, for an address without one.
+    /// The company that a document names, for an address without a company.
     async fn named(&self, call: &Call, rnc: Option<&Rnc>, now: Timestamp) -> Result<Option<Recipient>, ApiError> {
         let Some(rnc) = rnc else {
             return Ok(None);
@@ -147,7 +149,7 @@ impl App {
         Ok(recipient)
     }
 
-    /// Companies that want to know who calls demand a token. One that is shown without need is kept too.
+    /// A company can require a token from its senders. A token that is sent without being required is recorded too.
     async fn authorize(&self, recipient: &mut Recipient, call: &Call, now: Timestamp) -> Result<(), ApiError> {
         let is_demanded = recipient.company.settings.reception_token;
         if is_demanded || call.headers.contains_key(AUTHORIZATION) {
@@ -160,7 +162,7 @@ impl App {
         Ok(())
     }
 
-    /// Enqueues the first question to the authority about a stored receipt. A lost message is found on the due index.
+    /// Enqueues the first question to the authority about a stored receipt. The due index recovers a lost message.
     async fn ask_authority(&self, scope: &Scope, id: &InboxId) {
         let job = ExchangeJob::Confirm {
             scope: *scope,
@@ -173,7 +175,7 @@ impl App {
         }
     }
 
-    /// Queues news that is kept already.
+    /// Enqueues an announcement that is already stored.
     async fn tell(&self, scope: &Scope, news: &AnnouncementId) {
         if let Err(error) = ecf_webhooks::tell(&self.queues, scope, news).await {
             let error = ecf_runtime::telemetry::chain(&error);
@@ -181,26 +183,29 @@ impl App {
         }
     }
 
-    /// Who signs for a company. Without a certificate it cannot receive now; the sender is to try again.
+    /// The company's signing identity. Without a certificate it cannot receive now, and the sender must retry.
     async fn signer(&self, recipient: &Recipient, now: Timestamp) -> Result<Arc<Identity>, ApiError> {
-        let identity = self.identities.of_company(&recipient.company, now).await?;
-        let valid = identity.filter(|identity| identity.certificate().is_valid_at(now));
-        valid.ok_or_else(|| {
-            let cause = format!("company {} has no certificate that is valid now", recipient.company.id);
-            ApiError::unavailable(CANNOT_SIGN).caused_by(cause)
+        let found = self.identities.of_company(&recipient.company, now).await;
+        usable_identity(found, now).map_err(|error| match error {
+            CannotSign::Vault(error) | CannotSign::Unusable(error) => error.into(),
+            CannotSign::Missing | CannotSign::NotValid { .. } => {
+                let cause = format!("company {} has no certificate that is valid now", recipient.company.id);
+                ApiError::unavailable(CANNOT_SIGN).caused_by(cause)
+            }
         })
     }
 }
 
-/// A company of ours that somebody calls.
+/// A company that was called.
 struct Recipient {
     company: Arc<Company>,
     scope: Scope,
-    /// The subject of the token that the caller showed.
+    /// The subject of the caller's token.
     caller: Option<String>,
 }
 
-/// The largest body of a service. Certificates take most of a seed and of an answer; receipts have up to 10,000 lines.
+/// Upper bound of a service's body. Certificates take most of a seed and of an approval; a receipt has up to 10,000
+/// lines.
 const fn largest_body(service: Service) -> usize {
     match service {
         Service::Semilla => 0,
@@ -210,11 +215,11 @@ const fn largest_body(service: Service) -> usize {
 }
 
 const LARGEST_RECEIPT: usize = 4 * 1024 * 1024;
-/// What is stored is bounded by what was signed: beside as many bytes again, a document may have this much for the signature
-/// with its certificates, comments and declarations.
+/// Upper bound of the unsigned part of a document, in addition to twice its signed part: room for the signature with
+/// its certificates, comments and declarations.
 const MOST_UNSIGNED_BYTES: usize = 128 * 1024;
 
-/// Bounds on what strangers send.
+/// Limits for documents of strangers.
 fn limits() -> Limits {
     Limits {
         max_bytes: LARGEST_RECEIPT,
@@ -222,7 +227,7 @@ fn limits() -> Limits {
     }
 }
 
-/// The services, below whatever path.
+/// The services, below any path.
 pub fn router(app: App) -> Router {
     let routes = Router::new().route("/{*path}", any(serve)).with_state(app);
     ecf_api::finish(routes)
@@ -260,7 +265,7 @@ async fn serve(State(app): State<App>, visitor: Visitor, request: Request) -> Re
     }
 }
 
-/// Which service was called, and by whom.
+/// The called service and the caller.
 struct Call {
     address: Address,
     headers: HeaderMap,

@@ -1,14 +1,18 @@
-//! `POST /fe/recepcion/api/ecf`: a receipt of another issuer, answered with a signed ARECF.
+//! `POST /fe/recepcion/api/ecf`: receives a receipt of another issuer and answers with a signed ARECF.
 //!
-//! A receipt that is acknowledged as received is in the bucket and in the table before the answer leaves. A crash between the two
-//! leaves an object that no record names; the sender comes again. What is not received is answered and logged, not kept.
+//! A receipt is in the bucket and in the table before it is acknowledged as received. A crash between the two writes
+//! leaves an object without a record, and the sender retries. A document that is not received is answered and logged,
+//! but not stored.
 
 use axum::response::Response;
 use ecf::catalogue::CodigoMotivoNoRecibido;
 use ecf::messages::Arecf;
 use ecf::{Environment, FechaHora};
 use ecf_api::ApiError;
-use ecf_store::{ArtifactKind, AuthorityState, ContentHash, ForeignText, InboxId, InboxItem, Kept};
+use ecf_store::{
+    ArtifactKind, ContentHash, ForeignText, InboxId,
+    inbox::{AuthorityState, InboxItem, InboxItemCreated},
+};
 use ecf_webhooks::News;
 use jiff::Timestamp;
 use xmldsig::Identity;
@@ -53,7 +57,8 @@ pub(crate) async fn receive(app: &App, call: &Call, body: &[u8]) -> Result<Respo
         .table
         .was_received(
             scope,
-            (&arrived.rnc_emisor, &arrived.encf),
+            &arrived.rnc_emisor,
+            &arrived.encf,
             &good.signature,
             &ContentHash::of(document),
         )
@@ -69,13 +74,19 @@ pub(crate) async fn receive(app: &App, call: &Call, body: &[u8]) -> Result<Respo
     }
     let arecf = answer.received()?;
     match keep(app, &answer, good, document, &arecf).await? {
-        Kept::New => Ok(xml(arecf)),
-        Kept::Duplicate => answer.not_received(CodigoMotivoNoRecibido::EnvioDuplicado),
+        InboxItemCreated::New => Ok(xml(arecf)),
+        InboxItemCreated::Duplicate => answer.not_received(CodigoMotivoNoRecibido::EnvioDuplicado),
     }
 }
 
-/// Keeps a receipt with its acknowledgement and the news of it.
-async fn keep(app: &App, answer: &Answer<'_>, good: &Good, document: &[u8], arecf: &[u8]) -> Result<Kept, ApiError> {
+/// Stores a receipt with its acknowledgement and its announcement.
+async fn keep(
+    app: &App,
+    answer: &Answer<'_>,
+    good: &Good,
+    document: &[u8],
+    arecf: &[u8],
+) -> Result<InboxItemCreated, ApiError> {
     let (scope, now) = (&answer.recipient.scope, answer.now);
     let Arrived { rnc_emisor, encf, .. } = answer.arrived;
     let header = &good.received.document.encabezado;
@@ -93,7 +104,7 @@ async fn keep(app: &App, answer: &Answer<'_>, good: &Good, document: &[u8], arec
         speaks_for: Some(good.signer.speaks_for),
         caller: answer.recipient.caller.as_deref().map(Into::into),
         security_code: good.security_code.clone(),
-        // There is nothing to ask in certification.
+        // The authority cannot be asked during certification.
         authority: (scope.environment != Environment::CerteCF).then_some(AuthorityState::Pending),
         authority_at: None,
         superseded_by: None,
@@ -111,7 +122,7 @@ async fn keep(app: &App, answer: &Answer<'_>, good: &Good, document: &[u8], arec
     )?;
     let news = News::InboxReceived { item: &item }.announcement(scope, item.rnc_comprador.as_str(), now);
     let kept = app.table.keep_received(scope, &item, &good.signature, &news).await?;
-    if kept == Kept::New {
+    if kept == InboxItemCreated::New {
         tracing::info!(inbox.id = %item.id, %encf, issuer.rnc = %rnc_emisor, "a receipt was received");
         app.tell(scope, &news.id).await;
         if item.authority.is_some() {
@@ -125,7 +136,7 @@ fn foreign(text: &impl std::fmt::Display) -> ForeignText {
     text.to_string().into()
 }
 
-/// What the acknowledgement of one document is made of.
+/// The parts of an acknowledgement.
 struct Answer<'a> {
     recipient: &'a Recipient,
     arrived: &'a Arrived,

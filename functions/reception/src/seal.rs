@@ -1,6 +1,6 @@
-//! Seeds and tokens. Neither is kept: a seed carries its time and our HMAC over it, a token is a JWT of ours.
+//! Seeds and tokens. Neither is stored: a seed carries its time and our HMAC, a token is a JWT.
 //!
-//! Both are bound to the address that gave them, so that what opens one company does not open another.
+//! Both are bound to the address that issued them, so that a token for one company is not valid for another.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-/// How long a seed may be signed and sent back.
+/// Lifetime of a seed.
 pub(crate) const SEED_VALID: SignedDuration = SignedDuration::from_mins(5);
-/// How long a token opens the services.
+/// Lifetime of a token.
 pub(crate) const TOKEN_VALID: SignedDuration = SignedDuration::from_hours(1);
 
 const NONCE_BYTES: usize = 16;
@@ -32,12 +32,12 @@ pub(crate) struct Seed {
     pub(crate) expires_at: Timestamp,
 }
 
-/// What a token says.
+/// The claims of a token.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Claims {
     /// The subject of the certificate that signed the seed.
     sub: String,
-    /// The address that it opens.
+    /// The address for which the token is valid.
     aud: String,
     iat: i64,
     exp: i64,
@@ -65,7 +65,7 @@ impl Seal {
         BASE64_STANDARD.encode(seed)
     }
 
-    /// Reads a seed that came back; `None`: it is not ours, not of this address, or too old.
+    /// Validates a returned seed; `None` when it is not ours, belongs to another address, or is too old.
     pub(crate) fn open_seed(&self, valor: &str, address: &str, now: Timestamp) -> Option<Seed> {
         let bytes = BASE64_STANDARD.decode(valor.trim()).ok()?;
         let (seed, tag) = bytes.split_at_checked(NONCE_BYTES + TIME_BYTES)?;
@@ -74,14 +74,14 @@ impl Seal {
         let (nonce, millis) = seed.split_first_chunk::<NONCE_BYTES>()?;
         let given_at = Timestamp::from_millisecond(i64::from_be_bytes(millis.try_into().ok()?)).ok()?;
         let expires_at = given_at + SEED_VALID;
-        // Processes' clocks differ a little, so a seed from the next second is none from the future.
+        // A seed from the future is accepted, because the clocks of processes differ a little.
         (now < expires_at).then_some(Seed {
             nonce: *nonce,
             expires_at,
         })
     }
 
-    /// A token for the signer of a seed.
+    /// Issues a token for the signer of a seed.
     pub(crate) fn token(
         &self,
         subject: &str,
@@ -102,14 +102,14 @@ impl Seal {
     pub(crate) fn open_token(&self, token: &str, address: &str, now: Timestamp) -> Option<String> {
         let mut validation = Validation::new(Algorithm::HS256);
         validation.set_audience(&[address]);
-        // The library asks the system for the time; ours is an argument.
+        // The library reads the system clock; our time is an argument.
         validation.validate_exp = false;
         let key = DecodingKey::from_secret(self.token_key.as_slice());
         let claims = jsonwebtoken::decode::<Claims>(token, &key, &validation).ok()?.claims;
         (now.as_second() < claims.exp).then_some(claims.sub)
     }
 
-    /// The HMAC over parts, each with its length before it.
+    /// The HMAC over parts, each prefixed with its length.
     fn over(&self, parts: &[&[u8]]) -> Hmac<Sha256> {
         let mut mac = self.mac.clone();
         for part in parts {

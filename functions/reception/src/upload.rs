@@ -1,20 +1,20 @@
-//! The XML in a request.
+//! Finds the XML in a request.
 //!
-//! Senders are as loose as the authority's own: it writes field names without quotes, parts without a type, boundaries without
-//! their leading dashes. So no header is believed: a body that begins with `<` is the document, and in any other the parts are
-//! found by the line that it begins with.
+//! Senders are as lax as the authority's own: it writes field names without quotes, parts without a type, boundaries
+//! without their leading dashes. So headers are not trusted: a body that begins with `<` is the document, and any other
+//! body is split at lines like its first one.
 
 use std::ops::Range;
 
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 
-/// A document is one part; whoever sends many more has no document for us.
+/// Upper bound of the parts; a document is one part.
 const MOST_PARTS: usize = 16;
 const MOST_HEADER_BYTES: usize = 8 * 1024;
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The document as it was sent; `None`: there is nothing like one.
+/// The document as sent; `None` when nothing looks like one.
 pub(crate) fn document<'b>(headers: &HeaderMap, body: &'b [u8]) -> Option<&'b [u8]> {
     if is_xml(body) {
         return Some(body);
@@ -25,13 +25,13 @@ pub(crate) fn document<'b>(headers: &HeaderMap, body: &'b [u8]) -> Option<&'b [u
     named.or_else(any).map(|part| part.content)
 }
 
-/// The same without the byte order mark that some editors put before it.
+/// The document without the byte order mark that some editors add.
 pub(crate) fn without_mark(document: &[u8]) -> &[u8] {
     document.strip_prefix(BYTE_ORDER_MARK).unwrap_or(document)
 }
 
 fn is_xml(bytes: &[u8]) -> bool {
-    // UTF-16 is XML too: it is answered with an acknowledgement that says what is wrong.
+    // UTF-16 is accepted here: the acknowledgement names the error.
     let is_wide = matches!(
         bytes,
         [0xFF, 0xFE, b'<', 0, ..] | [0xFE, 0xFF, 0, b'<', ..] | [0, b'<', ..]
@@ -52,8 +52,8 @@ fn declared_boundary(headers: &HeaderMap) -> Option<String> {
     (!value.is_empty()).then(|| value.to_owned())
 }
 
-/// The parts between lines that are the delimiter. It is the first line of the body, or the declared boundary where something
-/// stands before it.
+/// The parts between delimiter lines. The delimiter is the first line of the body, or the declared boundary when the
+/// body has a preamble.
 fn parts<'b>(body: &'b [u8], declared: Option<&str>) -> Vec<Part<'b>> {
     let first_line = body
         .split(|byte| *byte == b'\n')
@@ -78,7 +78,7 @@ fn parts<'b>(body: &'b [u8], declared: Option<&str>) -> Vec<Part<'b>> {
     parts
 }
 
-/// The lines that begin with the delimiter, with the line breaks around them.
+/// The lines that begin with the delimiter, including the line breaks around them.
 fn delimiter_lines<'b>(body: &'b [u8], delimiter: &'b [u8]) -> impl Iterator<Item = Range<usize>> + 'b {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -96,7 +96,7 @@ fn delimiter_lines<'b>(body: &'b [u8], delimiter: &'b [u8]) -> impl Iterator<Ite
     })
 }
 
-/// Where the text before a line ends: its line break belongs to the delimiter.
+/// The end of the text before a line, because its line break belongs to the delimiter.
 fn without_break(body: &[u8], start: usize) -> usize {
     let before = &body[..start];
     let before = before.strip_suffix(b"\n").unwrap_or(before);
@@ -124,7 +124,7 @@ fn part(bytes: &[u8]) -> Option<Part<'_>> {
     }
 }
 
-/// Whether a header says `name=xml` or `name="xml"`.
+/// Whether a header contains `name=xml` or `name="xml"`.
 fn names_xml(header: &[u8]) -> bool {
     let header = String::from_utf8_lossy(header).to_ascii_lowercase();
     header.starts_with("content-disposition")
@@ -155,12 +155,12 @@ mod tests {
     #[test]
     fn a_document_is_found_however_it_is_sent() {
         let parts = [
-            // As the standard has it.
+            // The format of the standard.
             (
                 "--b",
                 "Content-Disposition: form-data; name=\"xml\"; filename=\"x.xml\"\r\nContent-Type: text/xml",
             ),
-            // As the authority's own sender writes it.
+            // The format of the authority's own sender.
             (
                 "--b",
                 "Content-Disposition: form-data; name=\"xml\"; filename=\"131880738E310000000002.xml\"\r\nContent-Type: multipart/form-data;",

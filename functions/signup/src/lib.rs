@@ -1,25 +1,26 @@
-//! Public sign-up: a company, its certificate when a P12 comes along, its first API key and open numbers to try with.
+//! Public sign-up: creates a company, its first API key, numbers for testing, and its certificate if the request has a
+//! P12.
 //!
 //! | Route | Handler |
 //! |---|---|
 //! | `POST /api/v1/public/register` | [`register`] |
 //!
-//! Whoever signs up is *unverified* unless the certificate's owner is the taxpayer and its issuer is trusted: such a company works in
-//! TesteCF only and does not reserve its RNC. Who may come at all: as often as one address may try, and, where the deployment wants it,
-//! who brings an invitation of the operator.
+//! A company is *unverified* unless its certificate belongs to the taxpayer and has a trusted issuer. An unverified
+//! company works in TesteCF only and does not reserve its RNC. Attempts are limited per client address; a deployment
+//! may also require an invitation of the operator.
 
 mod register;
 mod request;
 
 use axum::Router;
 use axum::routing::post;
+use ecf_certificates::CertificateTrust;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_store::{Clients, Door, Queues, Table, Vault};
-use ecf_trust::CertificateTrust;
+use ecf_store::{Clients, QueueUrls, Queues, Table, Vault, turns::Door};
 use jiff::SignedDuration;
 
-/// What this function may touch; compare with its policies in `template.yaml`.
+/// The resources that this function uses. Its policies in `template.yaml` grant exactly these.
 #[derive(Clone)]
 pub struct App {
     table: Table,
@@ -29,33 +30,34 @@ pub struct App {
     settings: Settings,
 }
 
-/// What the operator decides.
+/// The operator's settings.
 #[derive(Debug, Clone)]
 struct Settings {
-    /// Whether a company has to be invited.
+    /// Whether a sign-up requires an invitation.
     needs_invitation: bool,
-    /// How often one address may try.
+    /// The rate limit per client address.
     door: Door,
-    /// Whether a portal is told of new companies.
+    /// Whether a portal is notified of new companies.
     tells_portal: bool,
-    /// Expiry of the numbers that every taxpayer owns in pre-certification; the authority moves it over time.
+    /// Expiry of the numbers that every taxpayer has in pre-certification. The authority postpones it from time to
+    /// time.
     precertification_valid_until: ecf::Fecha,
     certificate_trust: CertificateTrust,
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, `WEBHOOK_QUEUE_URL`,
-    /// `PRECERTIFICATION_VALID_UNTIL` (dd-MM-yyyy), `CERTIFICATE_TRUST` (`chain` or `any`), `SIGNUPS_PER_HOUR`, and optionally
-    /// `SECRETS_KMS_KEY`, `PORTAL_URL` and `SIGNUP_NEEDS_INVITATION`.
+    /// Builds the app from the environment: `TABLE_NAME`, `SECRET_PREFIX`, `WEBHOOK_QUEUE_URL`,
+    /// `PRECERTIFICATION_VALID_UNTIL` (dd-MM-yyyy), `CERTIFICATE_TRUST` (`chain` or `any`), `SIGNUPS_PER_HOUR`, and
+    /// optionally `SECRETS_KMS_KEY`, `PORTAL_URL` and `SIGNUP_NEEDS_INVITATION`.
     ///
     /// # Errors
-    /// Names the first variable that is missing or wrong.
+    /// Names the first variable that is missing or invalid.
     pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, EnvError> {
         Ok(Self {
             table: Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?),
             vault: Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?)
                 .with_kms_key(env.optional("SECRETS_KMS_KEY")?),
-            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            queues: Queues::new(clients.sqs.clone(), QueueUrls::from_env(env)?),
             clock,
             settings: Settings {
                 needs_invitation: env.parsed("SIGNUP_NEEDS_INVITATION")?.unwrap_or(false),

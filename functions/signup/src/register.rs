@@ -6,13 +6,15 @@ use axum::http::StatusCode;
 use ecf::{Environment, Rnc};
 use ecf_api::{
     ApiError, ApiKeySecret, CertificateView, CodedError, FieldError, P12Fields, ValidJson, ValidationError, Visitor,
-    certificate_warnings, open_certificate,
 };
+use ecf_certificates::{Owner, open_p12, p12_warnings};
 use ecf_store::{
-    ApiKeyId, CertificateFile, CertificateSummary, CompanyCreated, CompanyId, KeyScope, NewApiKey, NewCompany,
-    NewSignup, Scope, SignupRecord, StoreError, WebhookJob, certificate_summary,
+    ApiKeyId, CertificateFile, CompanyId, Scope, StoreError, WebhookJob,
+    api_keys::{KeyScope, NewApiKey},
+    certificate_summary,
+    certificates::CertificateSummary,
+    companies::{CompanyCreated, NewCompany, NewSignup, SignupRecord},
 };
-use ecf_trust::Owner;
 use jiff::Timestamp;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -105,8 +107,8 @@ pub(crate) async fn register(
         body_hash: request.body_hash(),
         api_key: new_key.id,
     });
-    // The company is the last thing made, in one write: it is never there without what it brought and needs. The key of a
-    // sign-up that fails on the way is found by its note.
+    // The company is written last, in one transaction with everything that it needs, so it never exists incomplete. If
+    // the sign-up fails before that, a record leads housekeeping to the orphaned P12.
     if verified && app.table.company_by_rnc(&request.rnc).await?.is_some() {
         return Err(rnc_taken(&request.rnc));
     }
@@ -161,7 +163,8 @@ pub(crate) async fn register(
     Ok((StatusCode::CREATED, Json(view)))
 }
 
-/// Another request with the same key won. It was answered with the only API key, which this one must not replace.
+/// A concurrent request with the same key won. Its response carries the only API key, which this request must not
+/// replace.
 fn registered_meanwhile() -> ApiError {
     ApiError::conflict(
         "registered_meanwhile",
@@ -169,7 +172,7 @@ fn registered_meanwhile() -> ApiError {
     )
 }
 
-/// A retry whose answer got lost: the same company, and a new key in place of the one that nobody saw.
+/// A retry after a lost response: the same company, with a new key in place of the one that was never received.
 async fn repeated(
     app: &App,
     request: &RegisterRequest,
@@ -187,7 +190,7 @@ async fn repeated(
             "a sign-up record names a company that does not exist",
         ));
     };
-    // Not the profile's default, which may have changed since: the body is the same, so is the environment it asked for.
+    // The environment of the request, not the default in the profile, which may have changed since.
     let environment = request.default_environment.unwrap_or(Environment::TesteCF);
     let (key, new_key) = api_key(company.id, &company.rnc, environment, now);
     let is_replaced = match app.table.replace_signup_key(signup, new_key, now).await {
@@ -197,7 +200,7 @@ async fn repeated(
     if !is_replaced {
         return Err(registered_meanwhile());
     }
-    // A file that was accepted within the hour may have expired since: the company is there all the same.
+    // A file that was accepted within the hour may have expired since; the company exists nevertheless.
     let identity = certificate(request, now).ok().flatten().map(|(identity, _)| identity);
     let view = RegisteredView {
         warnings: warnings(identity.as_ref(), now),
@@ -214,21 +217,22 @@ async fn repeated(
     Ok((StatusCode::CREATED, Json(view)))
 }
 
-/// The invitation that the company uses up, where it needs one. It is taken with the company's creation and not before: a
-/// sign-up that fails costs nothing.
+/// The invitation that the company consumes, if one is required. It is consumed together with the company's creation,
+/// so a failed sign-up does not use it up.
 async fn invitation(app: &App, request: &RegisterRequest, now: Timestamp) -> Result<Option<[u8; 32]>, ApiError> {
     if !app.settings.needs_invitation {
         return Ok(None);
     }
     let code = request.invitation_code.as_deref().ok_or_else(uninvited)?;
     let hash = Sha256::digest(code.trim()).into();
-    match app.table.invitation_is_good(&hash, now).await? {
-        true => Ok(Some(hash)),
-        false => Err(uninvited()),
+    if app.table.invitation_is_good(&hash, now).await? {
+        Ok(Some(hash))
+    } else {
+        Err(uninvited())
     }
 }
 
-/// The same for every code that does not help, so that nobody learns which ever did.
+/// One error for every invalid code, so that the answer does not reveal which codes existed.
 fn uninvited() -> ApiError {
     let msg = "this deployment registers invited companies only: give the code of an invitation that is neither used up nor expired";
     let error = FieldError::new(["body", "invitation_code"], "value_error", msg);
@@ -237,18 +241,22 @@ fn uninvited() -> ApiError {
 
 fn warnings(identity: Option<&Identity>, now: Timestamp) -> Vec<FieldError> {
     identity.map_or_else(Vec::new, |identity| {
-        certificate_warnings(identity, FIELDS, now).collect()
+        p12_warnings(identity, now)
+            .map(|warning| FIELDS.warned(warning))
+            .collect()
     })
 }
 
-/// Opens the P12 and proves that it can sign, so that no company is registered with a file that will fail later.
+/// Opens the P12 and signs a probe with it, so that no company is registered with an unusable file.
 fn certificate(request: &RegisterRequest, now: Timestamp) -> Result<Option<(Identity, CertificateFile)>, ApiError> {
     let Some(p12) = &request.p12 else { return Ok(None) };
     let pin = request.pin.as_ref().map_or("", |pin| pin.as_str());
-    open_certificate(p12, pin, FIELDS, now).map(Some)
+    let opened = open_p12(p12, pin, &ecf_runtime::random(), now);
+    opened.map(Some).map_err(|refusal| FIELDS.refused(&refusal))
 }
 
-/// A delegate's certificate is good for signing, but proves nothing; neither does one that anybody could have made.
+/// Only a trusted certificate of the taxpayer verifies the company. A delegate's certificate can sign, but proves
+/// nothing; neither does a self-made one.
 async fn verifies(app: &App, identity: &Identity, rnc: &Rnc, now: Timestamp) -> Result<bool, ApiError> {
     if Owner::of(identity.certificate(), rnc, &[]) != Owner::Taxpayer {
         return Ok(false);
@@ -306,7 +314,7 @@ fn signup_key(idempotency_key: &str) -> [u8; 32] {
     Sha256::digest(idempotency_key.as_bytes()).into()
 }
 
-/// Fire and forget: the portal is told by the webhook worker, and never in the way of a sign-up.
+/// Notifies the portal through the webhook worker. A failure does not affect the sign-up.
 async fn tell_portal(app: &App, company: CompanyId) {
     if !app.settings.tells_portal {
         return;

@@ -1,4 +1,4 @@
-//! What `POST /api/v1/public/register` takes.
+//! The request body of `POST /api/v1/public/register`.
 
 use ecf::{Environment, Rnc};
 use ecf_api::{Fields, FromFields};
@@ -42,7 +42,8 @@ pub(crate) struct RegisterRequest {
 }
 
 impl RegisterRequest {
-    /// Hash of everything that a repeated request must repeat. Parts are prefixed by their length, so none runs into the next.
+    /// Hash of everything that a retry must repeat. Each part is prefixed with its length, so that parts cannot run
+    /// into each other.
     pub(crate) fn body_hash(&self) -> [u8; 32] {
         let mut hash = Sha256::new();
         let environment = self.default_environment.map(Environment::as_str);
@@ -91,7 +92,7 @@ impl FromFields for RegisterRequest {
                 "Field required with p12_base64; an empty PIN is given as \"\"",
             );
         }
-        // Company data and a guessed key are public: a retry that brings nothing else could be a stranger's.
+        // Company data and a guessed key are public, so a retry without a secret could come from another caller.
         if idempotency_key.is_some() && !has_p12 && !fields.is_given("retry_secret") {
             fields.reject(
                 "retry_secret",

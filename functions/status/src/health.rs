@@ -1,4 +1,4 @@
-//! `GET /api/v1/health`: 200 both when all is well and when the service is degraded; the body tells which.
+//! `GET /api/v1/health`: 200 whether the service is well or degraded; the body names the state.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::App;
 
-/// A store that takes longer than this is not well, whatever it answers in the end.
+/// A store that takes longer counts as failed, whatever its answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How the service is.

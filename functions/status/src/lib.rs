@@ -1,13 +1,13 @@
-//! The service's own health, the tax authority's condition, its taxpayers, notices, and the published contract.
+//! Health of the service, state of the tax authority, register of taxpayers, notices, and the published contract.
 //!
 //! | Route | Handler |
 //! |---|---|
-//! | `GET /api/v1/health` | [`health`]: is the service able to take receipts |
-//! | `GET /api/v1/taxauth/status…` | [`taxauth`]: is the tax authority able to, and what of it when not |
+//! | `GET /api/v1/health` | [`health`]: whether the service can accept receipts |
+//! | `GET /api/v1/taxauth/status…` | [`taxauth`]: whether the tax authority can, and the impact if it cannot |
 //! | `GET /api/v1/taxauth/rnc/{rnc}` | [`rnc`]: a taxpayer of the authority's register |
-//! | `GET /api/v1/notices/changes`, `/{public_id}` | [`notices`]: what the operator has to tell |
+//! | `GET /api/v1/notices/changes`, `/{public_id}` | [`notices`]: notices of the operator |
 //! | `GET /openapi/public-v1.json` | [`openapi`]: the contract, as checked in |
-//! | `GET /api-reference`, `/{file}` | [`reference`]: the same to read and to try |
+//! | `GET /api-reference`, `/{file}` | [`reference`]: an interactive view of the contract |
 
 mod health;
 mod notices;
@@ -24,11 +24,11 @@ use axum::routing::get;
 use ecf_api::Keys;
 use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
-use ecf_store::{Clients, Door, Register, Table, Vault};
+use ecf_store::{Clients, Register, Table, Vault, turns::Door};
 use ecf_taxauth::{Endpoints, Gates, StatusWatch, TaxAuth, TimeOuts};
 use jiff::SignedDuration;
 
-/// What this function may touch; compare with its policies in `template.yaml`.
+/// The resources that this function uses. Its policies in `template.yaml` grant exactly these.
 #[derive(Clone)]
 pub struct App {
     keys: Keys,
@@ -36,19 +36,19 @@ pub struct App {
     gates: Arc<Gates>,
     status: Arc<StatusWatch>,
     register: Register,
-    /// How often one address may ask for taxpayers.
+    /// The rate limit of look-ups in the register, per client address.
     register_door: Door,
-    /// Whether this deployment tells notices.
+    /// Whether this deployment publishes notices.
     notices_enabled: bool,
     clock: Clock,
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`, `REGISTER_LOOKUPS_PER_MINUTE`,
-    /// `TAXAUTH_STATUS_URL` and optionally `NOTICES_ENABLED` (`false` tells none).
+    /// Builds the app from the environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`,
+    /// `REGISTER_LOOKUPS_PER_MINUTE`, `TAXAUTH_STATUS_URL` and optionally `NOTICES_ENABLED` (`false` disables notices).
     ///
     /// # Errors
-    /// Names the first variable that is missing or wrong.
+    /// Names the first variable that is missing or invalid.
     pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, ecf_runtime::Error> {
         let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
         let endpoints = Endpoints::default().with_status_base(&env.required("TAXAUTH_STATUS_URL")?)?;

@@ -1,7 +1,8 @@
-//! `/api/v1/notices…`: what the operator has to tell, to those whom it concerns.
+//! `/api/v1/notices…`: the operator's notices, for the companies that they concern.
 //!
-//! A feed of changes: without a cursor it begins with all notices that are in force, then come the changes, each notice once, as
-//! it is now. Time alone makes no change: `state` follows `starts_at` and `expires_at`, and who keeps a copy can tell.
+//! A feed of changes: without a cursor it starts with all notices in force; then follow the changes, each notice once,
+//! in its current version. The passage of time is not a change: a client that stores a notice derives its `state` from
+//! `starts_at` and `expires_at`.
 
 mod cursor;
 mod views;
@@ -13,7 +14,10 @@ use axum::extract::State;
 use ecf_api::{
     ApiError, Caller, CodedError, FieldError, Fields, FromFields, Instant, PathId, ValidQuery, ValidationError,
 };
-use ecf_store::{NoticeEvent, NoticeId, NoticeState};
+use ecf_store::{
+    NoticeId,
+    notices::{NoticeEvent, NoticeState},
+};
 use jiff::Timestamp;
 use utoipa::IntoParams;
 
@@ -22,7 +26,7 @@ use cursor::{Cursor, CursorError};
 use views::ChangeView;
 pub(crate) use views::{ChangesView, NoticeView};
 
-/// A deployment that tells no notices will not begin to within the hour.
+/// `Retry-After` of a deployment that does not publish notices.
 const DISABLED_RETRY: Duration = Duration::from_secs(3600);
 
 /// Which part of the feed is asked for.
@@ -73,7 +77,7 @@ pub(crate) async fn changes(
 ) -> Result<Json<ChangesView>, ApiError> {
     app.check_notices_enabled()?;
     let (scope, now) = (&caller.scope, app.clock.now());
-    // First: what has this number or a lower one is committed, so that no page is passed by a change.
+    // Read first: everything up to this number is committed, so no change can be missed between pages.
     let latest = app.table.last_notice_number().await?;
     let cursor = match &query.cursor {
         Some(text) => Cursor::read(text, scope, latest, now).map_err(|error| refused(&error, text))?,

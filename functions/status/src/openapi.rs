@@ -1,4 +1,5 @@
-//! `GET /openapi/public-v1.json`: the document that is checked in, which CI holds against the code, with the address at which it is served.
+//! `GET /openapi/public-v1.json`: the checked-in document, which CI compares with the code, with the address at which
+//! it is served.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,10 +13,10 @@ use ecf_runtime::PublicAddress;
 use serde_json::value::RawValue;
 
 const DOCUMENT: &str = include_str!("../../../infra/openapi/public-v1.json");
-/// The document's only server: the root of whatever host it is read from.
+/// The document's only server: the root of the host that serves it.
 const SERVER: &str = r#""url": "/""#;
 
-/// The document without its section `webhooks`; the schemas of the events stay.
+/// The document without its section `webhooks`. The schemas of the events remain.
 static WITHOUT_WEBHOOKS: LazyLock<String> = LazyLock::new(|| {
     let mut sections: BTreeMap<&str, &RawValue> =
         serde_json::from_str(DOCUMENT).expect("the document is a JSON object");
@@ -23,7 +24,7 @@ static WITHOUT_WEBHOOKS: LazyLock<String> = LazyLock::new(|| {
     serde_json::to_string(&sections).expect("JSON that was read can be written")
 });
 
-/// What of the document is wanted.
+/// The requested form of the document.
 #[derive(Debug)]
 pub(crate) struct DocumentQuery {
     webhooks: bool,
@@ -70,7 +71,7 @@ pub(crate) async fn openapi(
     )
 }
 
-/// The document for readers at a base address; empty: the root of their host.
+/// The document with the given base address; an empty one leaves the root of the host.
 fn document(published: &'static str, base: &str) -> Cow<'static, str> {
     if base.is_empty() {
         return Cow::Borrowed(published);

@@ -1,5 +1,5 @@
-//! `GET /api-reference`: the contract to read and to try, by a viewer that is part of this binary. Nothing is fetched from elsewhere, and
-//! the policy of the page lets nothing be.
+//! `GET /api-reference`: an interactive view of the contract. The viewer is part of this binary; the page loads nothing
+//! from other hosts, and its content security policy forbids it.
 
 use axum::extract::Path;
 use axum::http::{HeaderName, header};
@@ -8,10 +8,10 @@ use ecf_api::{ApiError, CodedError};
 
 const PAGE: &str = include_str!("../assets/api-reference/index.html");
 const START: &str = include_str!("../assets/api-reference/start.js");
-/// Compressed as it is sent; every browser takes it so.
+/// Served compressed; every browser accepts gzip.
 const VIEWER: &[u8] = include_bytes!("../assets/api-reference/scalar-1.76.0.js.gz");
 
-/// The viewer writes its styles into the page; scripts come as files of ours alone.
+/// The viewer writes inline styles; scripts are served by this host only.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -59,7 +59,7 @@ pub(crate) async fn file(Path(file): Path<String>) -> Result<Response, ApiError>
             let headers = [SCRIPT, (header::CACHE_CONTROL, "public, max-age=300")];
             Ok((headers, START).into_response())
         }
-        // Its name says its version.
+        // The file name contains the version, so the response never changes.
         "scalar-1.76.0.js" => {
             let headers = [
                 SCRIPT,

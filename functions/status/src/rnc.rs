@@ -1,5 +1,5 @@
-//! `GET /api/v1/taxauth/rnc/{rnc}`: a taxpayer of the authority's register, as of the day of its file. No key is needed, so
-//! visitors are counted by address.
+//! `GET /api/v1/taxauth/rnc/{rnc}`: a taxpayer of the authority's register, as of the day of its file. The route is
+//! public, so requests are limited by client address.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use ecf::Rnc;
 use ecf_api::{ApiError, CodedError, FieldError, Instant, ValidationError, Visitor};
-use ecf_store::{RegisterAnswer, Registered};
+use ecf_store::register::{RegisterAnswer, Registered};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 
 use crate::App;
 
-/// Somebody has to load the register first.
+/// `Retry-After` until an operator has loaded the register.
 const NOT_LOADED_RETRY: Duration = Duration::from_secs(3600);
 
 /// A taxpayer, in the authority's words.

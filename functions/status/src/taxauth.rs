@@ -1,7 +1,7 @@
-//! `/api/v1/taxauth/status…`: how the tax authority is, as its own status service and our calls show it.
+//! `/api/v1/taxauth/status…`: the state of the tax authority, from its status service and from our own calls.
 //!
-//! Everything is read from the shared table, so no caller waits for the authority; only `refresh` asks it, and not more
-//! than once in [`REFRESH_SPACING`] whoever asks.
+//! Everything is read from the shared table, so no request waits for the authority. Only `refresh` calls its status
+//! service, at most once in [`REFRESH_SPACING`] for all callers.
 
 mod views;
 
@@ -9,7 +9,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use ecf::Environment;
 use ecf_api::{ApiError, Caller, CodedError, FieldError, ValidationError};
-use ecf_store::Condition;
+use ecf_store::authority::AuthorityCondition;
 use ecf_taxauth::Checked;
 use jiff::SignedDuration;
 
@@ -19,12 +19,12 @@ pub(crate) use views::{
     EnvironmentView, ImpactListView, ImpactView, MaintenanceView, RefreshView, ServiceListView, StatusView,
 };
 
-/// How often the authority is asked because somebody wants to know now.
+/// Minimum interval between two refreshes.
 const REFRESH_SPACING: SignedDuration = SignedDuration::from_secs(30);
 
-/// What the table knows of every environment.
+/// The stored state of every environment.
 struct Known {
-    conditions: Vec<(Environment, Condition)>,
+    conditions: Vec<(Environment, AuthorityCondition)>,
     age: Age,
 }
 
@@ -36,7 +36,7 @@ impl App {
         }
         let check = self.table.status_check().await?;
         let now = self.clock.now();
-        // Whether there is a key says only where the status comes from: not worth an answer that fails.
+        // The setting only explains the source of the status, so a failure to read it does not fail the response.
         let is_configured = self.status.is_configured(now).await.unwrap_or_else(|error| {
             tracing::warn!(error = %ecf_runtime::telemetry::chain(&error), "not known whether the status service is asked");
             check.is_some()
@@ -45,12 +45,12 @@ impl App {
         Ok(Known { conditions, age })
     }
 
-    async fn condition(&self, environment: Environment) -> Result<Condition, ApiError> {
+    async fn condition(&self, environment: Environment) -> Result<AuthorityCondition, ApiError> {
         Ok(self.table.condition(environment).await?)
     }
 }
 
-/// The environment in the path, as the API spells it.
+/// Parses the environment in the path.
 fn environment(text: &str) -> Result<Environment, ApiError> {
     text.parse().map_err(|error: ecf::UnknownEnvironment| {
         let names = Environment::ALL.map(Environment::as_str).join(", ");

@@ -1,29 +1,25 @@
 //! Brings a signed receipt to its verdict: send it to the tax authority, then ask by its track id until it is judged.
 //!
-//! What the code guarantees, whatever dies in between:
+//! What comes next is decided in one place, [`ecf::sending::decide`], which makes no calls. [`run`] carries each step out with
+//! one file of [`steps`] and reports what happened. What both guarantee, whatever dies in between:
 //!
-//! - A receipt is sent by one worker at a time: [`send`] claims it first, with a lease. Whoever finds a lease that ran out
-//!   without a verdict does not know whether the authority has the document, so [`look_up`] asks for the number, and the
-//!   receipt is sent again only after two negative answers a minute apart.
-//! - A document that was handed over and that the authority does not find for hours is looked up in the same way
-//!   ([`not_found`]): taken where it is, or sent again with the same bytes.
-//! - "Already used" is a rejection only if the copy that the authority holds is not ours ([`used_number`]).
-//! - The verdict is one write, with the outbox entry that makes the webhook certain ([`verdict`]).
-//! - A note is sent after the verdict on the receipt that it modifies ([`notes`]).
+//! - A receipt is sent by one worker at a time, which claims it first, with a lease ([`steps::claim`]). A lease that ran out without
+//!   a verdict means that the authority may have the document. So the number is looked up ([`steps::look_up`]), and the receipt
+//!   is sent again only after two negative answers a minute apart.
+//! - A document that has a track id and that the authority does not find for hours is looked up in the same way
+//!   ([`steps::lost`]): taken where it is, or sent again with the same bytes. Where no look-up exists nothing is sent again; the
+//!   alarm about the age of a submitted receipt brings an operator.
+//! - "Already used" is a rejection only if the copy that the authority holds is not ours.
+//! - The verdict is one write, with the outbox entry that makes the webhook certain ([`steps::record`]).
+//! - A note is sent after the verdict on the receipt that it modifies ([`steps::note`]).
 //! - While the authority is out of reach nothing is sent or asked: receipts are held as `contingency` and come back by
-//!   themselves ([`hold`]).
+//!   themselves ([`steps::gates`]).
 //! - Every job is safe to run twice, and a lost one is found by housekeeping through the due index. So is one that failed
-//!   too often for a queue ([`schedule`]).
+//!   too often for a queue ([`ecf::waits`]).
 
-mod hold;
-mod look_up;
-mod not_found;
-mod notes;
-mod poll;
-mod schedule;
-mod send;
-mod used_number;
-mod verdict;
+mod report;
+mod run;
+mod steps;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,10 +28,10 @@ use ecf::Environment;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Message, Metric, Metrics, Outcome};
 use ecf_store::{
-    Artifacts, Clients, Identities, LONGEST_DELAY, Profiles, Queues, Receipt, StoreError, SubmissionJob, Table, Vault,
+    Artifacts, Clients, Identities, Profiles, QueueUrls, Queues, Scope, StoreError, SubmissionJob, Table, Vault,
 };
-use ecf_taxauth::{Endpoints, TaxAuth, TimeOuts, Tokens};
-use jiff::SignedDuration;
+use ecf_taxauth::{Endpoints, Session, TaxAuth, TimeOuts, Tokens};
+use xmldsig::Identity;
 
 /// What this function may touch; compare with its policies in `template.yaml`.
 #[derive(Clone)]
@@ -71,7 +67,7 @@ impl App {
             profiles: Profiles::new(table.clone()),
             artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
             identities: Identities::new(vault),
-            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            queues: Queues::new(clients.sqs.clone(), QueueUrls::from_env(env)?),
             metrics: Metrics::from_env(env)?,
             table,
             clock,
@@ -87,6 +83,12 @@ impl App {
         self.metrics.tell(environment.as_str(), values, self.clock.now());
     }
 
+    fn session<'a>(&'a self, scope: &Scope, identity: &'a Identity) -> Session<'a> {
+        self.tokens
+            .session(scope.environment, identity)
+            .of_company(&scope.company)
+    }
+
     /// Queues a job's next attempt.
     ///
     /// # Errors
@@ -98,50 +100,5 @@ impl App {
 
 /// Runs one job.
 pub async fn handle(app: &App, job: SubmissionJob, _message: Message) -> Outcome<SubmissionJob> {
-    run(app, &job).await.unwrap_or_else(|error| {
-        tracing::warn!(receipt.id = %job.receipt(), error = %ecf_runtime::telemetry::chain(&error), "the store failed; trying again");
-        schedule::again(&job, schedule::after_failure(job.attempt()))
-    })
-}
-
-async fn run(app: &App, job: &SubmissionJob) -> Result<Outcome<SubmissionJob>, StoreError> {
-    if let Some(held) = hold::if_closed(app, job).await? {
-        return Ok(held);
-    }
-    match job {
-        // Boxed: together they would be a large future on the stack of every caller.
-        SubmissionJob::Send(_) => Box::pin(send::send(app, job)).await,
-        SubmissionJob::Poll(_) => Box::pin(poll::poll(app, job)).await,
-    }
-}
-
-/// Tries a failed step again, not before the authority wants it.
-async fn later(
-    app: &App,
-    job: &SubmissionJob,
-    retry_after: Option<Duration>,
-) -> Result<Outcome<SubmissionJob>, StoreError> {
-    // The failure may have been the one that closed the gates.
-    if let Some(held) = hold::if_closed(app, job).await? {
-        return Ok(held);
-    }
-    let asked = retry_after.unwrap_or_default();
-    let wait = schedule::after_failure(job.attempt())
-        .map(|wait| wait.max(asked))
-        .filter(|wait| *wait <= LONGEST_DELAY);
-    // A queue does not hold a message for that long.
-    if wait.is_none() && !asked.is_zero() {
-        let until = app.clock.now() + SignedDuration::try_from(asked).unwrap_or(SignedDuration::from_hours(1));
-        app.table.postpone(&job.scope(), &job.receipt(), until).await?;
-    }
-    Ok(schedule::again(job, wait))
-}
-
-/// The first question after a receipt was handed over.
-fn first_poll(receipt: &Receipt) -> Outcome<SubmissionJob> {
-    let job = SubmissionJob::Poll(receipt.job());
-    Outcome::Again {
-        job,
-        after: schedule::first_poll(),
-    }
+    run::run(app, &job).await
 }

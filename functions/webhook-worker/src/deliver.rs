@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use ecf_runtime::Metric;
-use ecf_store::{Delivery, DeliveryId, EventKey, Scope, StoreError, Webhook};
-use ecf_webhooks::{DeliveryError, EventName, WebhookSecret, backoff, deliver};
-use jiff::{SignedDuration, Timestamp};
+use ecf_store::{DeliveryId, EventKey, Scope, StoreError, deliveries::Delivery, webhooks::Webhook};
+use ecf_webhooks::decide::Answer;
+use ecf_webhooks::{DeliveryError, EventName, WebhookSecret, deliver};
+use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 
@@ -28,25 +29,13 @@ pub(crate) struct Event {
 #[derive(Debug)]
 pub(crate) struct Attempted {
     pub(crate) at: Timestamp,
-    pub(crate) status_code: Option<u16>,
-    pub(crate) succeeded: bool,
+    pub(crate) answer: Answer,
+    /// Whether the receiver answered at all.
+    pub(crate) was_answered: bool,
     /// The lane's time limit ran out before an answer.
     pub(crate) has_timed_out: bool,
     /// How long the receiver took.
     pub(crate) took: Duration,
-    /// No attempt can succeed as long as the webhook is what it is.
-    pub(crate) is_hopeless: bool,
-    retry_after: Option<Duration>,
-}
-
-impl Attempted {
-    /// When the next attempt comes after so many; `None`: the event's day, which began then, has no room for one.
-    pub(crate) fn next_after(&self, attempts: u32, since: Timestamp) -> Option<Timestamp> {
-        let jitter = u16::from_be_bytes(ecf_runtime::random());
-        let age = Duration::try_from(self.at.duration_since(since)).unwrap_or_default();
-        let wait = backoff(attempts, age, jitter, self.retry_after)?;
-        Some(self.at + SignedDuration::try_from(wait).ok()?)
-    }
 }
 
 /// Signs, posts and records.
@@ -60,24 +49,28 @@ pub(crate) async fn attempt(
 ) -> Result<Attempted, StoreError> {
     let at = app.clock.now();
     let secret = open_secret(app, scope, webhook).await?;
-    let is_hopeless = secret.is_none();
     let begun = Instant::now();
     let mut has_timed_out = false;
-    let (status_code, excerpt, succeeded, retry_after) = match secret {
+    let (status_code, excerpt, answer) = match secret {
         Some(secret) => {
             let client = app.client.within(lane.limit());
             let sent = deliver(&client, &webhook.url, &secret, event.name, event.body.clone()).await;
             has_timed_out = matches!(sent.error, Some(DeliveryError::TimedOut(_)));
             let error = sent.error.map(|error| error.to_string());
-            (
-                sent.status_code,
-                sent.excerpt.or(error),
-                sent.succeeded,
-                sent.retry_after,
-            )
+            let answer = if sent.succeeded {
+                Answer::Taken
+            } else {
+                Answer::Refused {
+                    status_code: sent.status_code,
+                    retry_after: sent.retry_after,
+                    jitter: u16::from_be_bytes(ecf_runtime::random()),
+                }
+            };
+            (sent.status_code, sent.excerpt.or(error), answer)
         }
-        None => (None, Some(NO_SECRET.to_owned()), false, None),
+        None => (None, Some(NO_SECRET.to_owned()), Answer::Unsigned),
     };
+    let succeeded = answer == Answer::Taken;
     let took = begun.elapsed();
     let delivery = Delivery {
         id: id(at, webhook, event, number),
@@ -100,19 +93,17 @@ pub(crate) async fn attempt(
     app.metrics.tell(scope.environment.as_str(), &[(metric, 1)], at);
     Ok(Attempted {
         at,
-        status_code,
-        succeeded,
+        answer,
+        was_answered: status_code.is_some(),
         has_timed_out,
         took,
-        is_hopeless,
-        retry_after,
     })
 }
 
 /// The secret that signs: the one of this moment, so a new one serves retries too. `None` when what is kept does not open as
 /// this webhook's, which no retry mends.
 async fn open_secret(app: &App, scope: &Scope, webhook: &Webhook) -> Result<Option<WebhookSecret>, StoreError> {
-    let context = ecf_store::webhook_context(scope, &webhook.id);
+    let context = ecf_store::webhooks::webhook_context(scope, &webhook.id);
     let opened = match app.vault.open(&context, &webhook.sealed_secret).await {
         Ok(opened) => opened,
         Err(error @ StoreError::Corrupt { .. }) => {

@@ -2,9 +2,10 @@
 
 use ecf_runtime::Outcome;
 use ecf_store::{
-    AnnouncementId, EventKey, OutboxEntry, ReceiptId, Scope, StoreError, Subject, Undelivered, Webhook, WebhookJob,
-    waits::due_at,
+    AnnouncementId, EventKey, ReceiptId, Scope, StoreError, Subject, WebhookJob, receipts::OutboxEntry,
+    undelivered::Undelivered, waits::due_at, webhooks::Webhook,
 };
+use ecf_webhooks::decide::{Happened, Health, Pending, Place, Step, decide};
 use ecf_webhooks::{event_body, matches};
 use futures::future::join_all;
 use jiff::Timestamp;
@@ -82,7 +83,14 @@ async fn tell_everybody(app: &App, scope: &Scope, event: &Event) -> Result<Optio
 /// The first attempt, or the parking in its place. A failed one is kept with its bytes and gets the second. The result is
 /// when the webhook took the event.
 async fn tell_one(app: &App, scope: &Scope, webhook: &Webhook, event: &Event) -> Result<Option<Timestamp>, StoreError> {
-    if !webhook.is_active || health::is_dead(webhook, app.clock.now()) {
+    let health = Health::from(webhook);
+    let now = app.clock.now();
+    let mut pending = Pending {
+        place: Place::Queued,
+        attempts: 0,
+        since: now,
+    };
+    if decide(&pending, &health, Happened::Due, now).step != Step::Deliver {
         parking::park(app, scope, webhook, event).await?;
         return Ok(None);
     }
@@ -93,11 +101,10 @@ async fn tell_one(app: &App, scope: &Scope, webhook: &Webhook, event: &Event) ->
     };
     let sent = attempt(app, scope, webhook, event, 1, Lane::Fast).await?;
     lanes::note(app, scope, webhook, &sent).await?;
-    if sent.succeeded {
-        health::took(app, scope, webhook).await?;
-        return Ok(Some(sent.at));
-    }
-    if let Some(next) = sent.next_after(1, sent.at).filter(|_| !sent.is_hopeless) {
+    (pending.attempts, pending.since) = (1, sent.at);
+    let decision = decide(&pending, &health, Happened::Attempted(sent.answer), sent.at);
+    if let Step::Retry(wait) = decision.step {
+        let next = sent.at + wait;
         let waiting = Undelivered {
             key: event.key,
             event: event.name.as_str().to_owned(),
@@ -112,6 +119,8 @@ async fn tell_one(app: &App, scope: &Scope, webhook: &Webhook, event: &Event) ->
             schedule::queue_next(app, &job, sent.at, next).await;
         }
     }
-    health::refused(app, scope, webhook, &sent).await?;
-    Ok(None)
+    if let Some(change) = decision.health {
+        health::change(app, scope, webhook, change, sent.at).await?;
+    }
+    Ok((decision.step == Step::Done).then_some(sent.at))
 }

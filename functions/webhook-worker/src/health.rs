@@ -2,53 +2,42 @@
 
 use std::time::Duration;
 
-use ecf_store::{Pause, Scope, StoreError, Webhook, WebhookJob};
-use ecf_webhooks::{DEAD_AFTER, News, PAUSE_AFTER};
+use ecf_store::{
+    Scope, StoreError, WebhookJob,
+    webhooks::{Pause, Webhook},
+};
+use ecf_webhooks::News;
+use ecf_webhooks::decide::HealthChange;
 use jiff::Timestamp;
 
-use crate::deliver::Attempted;
 use crate::{App, parking};
 
-const GONE: u16 = 410;
-
-/// Whether it has failed for so long that its events are not tried one by one.
-pub(crate) fn is_dead(webhook: &Webhook, now: Timestamp) -> bool {
-    webhook.failing_since.is_some_and(|since| age(since, now) >= DEAD_AFTER)
-}
-
-fn age(since: Timestamp, now: Timestamp) -> Duration {
-    Duration::try_from(now.duration_since(since)).unwrap_or_default()
-}
-
-/// It took something: what is parked behind it may follow.
-pub(crate) async fn took(app: &App, scope: &Scope, webhook: &Webhook) -> Result<(), StoreError> {
-    if webhook.failing_since.is_none() {
-        return Ok(());
-    }
-    app.table.webhook_recovered(scope, &webhook.id).await?;
-    if webhook.probe_at.is_some() {
-        parking::start(app, scope, &webhook.id).await;
-    }
-    Ok(())
-}
-
-/// It did not. Who failed for days, or says that it is gone for good, is switched off.
-pub(crate) async fn refused(app: &App, scope: &Scope, webhook: &Webhook, sent: &Attempted) -> Result<(), StoreError> {
-    let since = match webhook.failing_since {
-        Some(since) => since,
-        None => {
-            app.table.webhook_failed(scope, &webhook.id, sent.at).await?;
-            sent.at
+/// Writes down how an attempt changed a webhook's health.
+pub(crate) async fn change(
+    app: &App,
+    scope: &Scope,
+    webhook: &Webhook,
+    change: HealthChange,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    match change {
+        HealthChange::Recovers => {
+            app.table.webhook_recovered(scope, &webhook.id).await?;
+            // What is parked behind it may follow.
+            if webhook.probe_at.is_some() {
+                parking::start(app, scope, &webhook.id).await;
+            }
+            Ok(())
         }
-    };
-    let reason = if sent.status_code == Some(GONE) {
-        "its receiver answered 410 Gone".to_owned()
-    } else if age(since, sent.at) >= PAUSE_AFTER {
-        format!("its receiver has taken nothing since {since:.0}")
-    } else {
-        return Ok(());
-    };
-    pause(app, scope, webhook, since, Pause { at: sent.at, reason }).await
+        HealthChange::Fails => app.table.webhook_failed(scope, &webhook.id, at).await,
+        HealthChange::Disable { failing_since, reason } => {
+            if webhook.failing_since.is_none() {
+                app.table.webhook_failed(scope, &webhook.id, at).await?;
+            }
+            let reason = reason.to_string();
+            pause(app, scope, webhook, failing_since, Pause { at, reason }).await
+        }
+    }
 }
 
 async fn pause(

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use ecf_store::{Scope, StoreError, Undelivered, Webhook, WebhookId, waits::due_at};
+use ecf_store::{Scope, StoreError, WebhookId, undelivered::Undelivered, waits::due_at, webhooks::Webhook};
 use jiff::Timestamp;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
@@ -93,7 +93,7 @@ pub(crate) async fn note(app: &App, scope: &Scope, webhook: &Webhook, sent: &Att
         if webhook.slow_since.is_none() && app.table.webhook_timed_out(scope, &webhook.id, sent.at).await? {
             tracing::warn!(webhook = %webhook.id, company.id = %scope.company, "a webhook did not answer in time: its events go to the slow lane");
         }
-    } else if sent.status_code.is_some() && sent.took < FAST_LIMIT {
+    } else if sent.was_answered && sent.took < FAST_LIMIT {
         app.receivers.note(&webhook.id, None);
         if webhook.slow_since.is_some() && app.table.webhook_in_time(scope, &webhook.id).await? {
             tracing::info!(webhook = %webhook.id, company.id = %scope.company, "a webhook answers in time again");

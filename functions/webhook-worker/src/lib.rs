@@ -1,10 +1,11 @@
 //! Tells companies of their receipts' verdicts and of what else they subscribed to, and the operator's portal of new companies.
 //!
-//! An event's job makes the first attempt at every subscription that wants to hear of it. What a subscription does not take is
-//! kept with its bytes, on the due index, and tried again until its day is over (`retry`); a webhook that fails for an hour is
-//! tried with one event at a time (`parking`). A webhook that does not answer in time is served in a lane of its own (`lanes`), and one that fails for three days is switched off (`health`). Each event reaches
-//! each subscriber that answers within its day at least once, with the same bytes at every attempt; the receiver's key to drop
-//! repetitions is (`public_id`, `event`).
+//! What is next for an event and its webhook is decided in [`ecf_webhooks::decide`]; the files here carry it out. An event's job makes
+//! the first attempt at every subscription (`event`). An event that was not taken is stored with its bytes, on the due index, and
+//! retried until its window is over (`retry`). Behind a webhook that has failed for an hour events are parked (`parking`) and the oldest
+//! is the probe (`unpark`). A webhook that does not answer in time is served in a lane of its own (`lanes`), and one that fails for
+//! three days is switched off (`health`). Each event reaches each subscriber that answers within its window at least once, with the same
+//! bytes at every attempt; the receiver's key to drop repetitions is (`public_id`, `event`).
 
 mod deliver;
 mod event;
@@ -21,7 +22,10 @@ use std::time::Duration;
 use ecf::StampHosts;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Message, Metrics, Outcome};
-use ecf_store::{Clients, KeptSecret, OperatorSecret, Queues, ReceiptJob, StoreError, Table, Vault, WebhookJob, waits};
+use ecf_store::{
+    Clients, KeptSecret, OperatorSecret, QueueUrls, Queues, ReceiptJob, StoreError, Table, Vault, WebhookJob,
+    stamp_hosts, waits,
+};
 use ecf_webhooks::{Guard, GuardedClient, Reach, TimeOuts};
 
 use crate::lanes::Receivers;
@@ -61,11 +65,11 @@ impl App {
         let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?);
         Ok(Self {
             table: Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?),
-            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            queues: Queues::new(clients.sqs.clone(), QueueUrls::from_env(env)?),
             client: GuardedClient::new(guard, TimeOuts::default())?,
             receivers: Receivers::default(),
             clock,
-            stamp_hosts: env.stamp_hosts()?,
+            stamp_hosts: stamp_hosts(env)?,
             portal_url: env.optional("PORTAL_URL")?,
             portal_secret: KeptSecret::new(vault.clone(), OperatorSecret::PortalSecret),
             vault,

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use ecf_store::{Scope, StoreError, Undelivered, Webhook, WebhookId, WebhookJob};
+use ecf_store::{Scope, StoreError, WebhookId, WebhookJob, undelivered::Undelivered, webhooks::Webhook};
 
 use crate::App;
 use crate::deliver::Event;

@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use ecf_runtime::Outcome;
 use ecf_store::{
-    EventKey, Scope, StoreError, Subject, Undelivered, Webhook, WebhookId, WebhookJob,
+    EventKey, Scope, StoreError, Subject, WebhookId, WebhookJob,
+    undelivered::Undelivered,
     waits::{WEBHOOK_LEASE, due_at},
+    webhooks::Webhook,
 };
-use ecf_webhooks::WINDOW;
+use ecf_webhooks::decide::{GiveUp, Happened, Health, Pending, Place, Step, decide};
 use jiff::Timestamp;
 
 use crate::deliver::{Event, attempt};
@@ -18,16 +20,15 @@ use crate::{App, health, lanes, parking};
 /// What came of a later attempt.
 #[derive(Debug)]
 pub(crate) enum Tried {
-    Taken,
-    /// Not taken by this many attempts; the next comes then.
-    Failed {
-        attempts: u32,
-        next: Timestamp,
-        /// Whether that is an attempt of the slow lane.
+    /// Carried out, but for [`Step::Retry`] and [`Step::Park`]: they keep the record's lease until the caller says when the next
+    /// attempt comes.
+    Decided {
+        step: Step,
+        /// When the attempt was made.
+        at: Timestamp,
+        /// Whether the next one is made in the slow lane.
         is_slow: bool,
     },
-    /// Given up, with its record gone.
-    Over,
     /// Another worker has begun it.
     Busy,
 }
@@ -50,12 +51,20 @@ pub(crate) async fn run(
         app.table.forget_undelivered(scope, webhook, event).await?;
         return Ok(Outcome::Done);
     };
-    if !webhook.is_active || health::is_dead(&webhook, app.clock.now()) {
-        app.table
-            .postpone_undelivered(scope, &webhook.id, event, waiting.attempts, None)
-            .await?;
-        parking::parked(app, scope, &webhook).await?;
-        return Ok(Outcome::Done);
+    let pending = Pending::of(&waiting, Place::Queued);
+    match decide(&pending, &Health::from(&webhook), Happened::Due, app.clock.now()).step {
+        Step::Park { .. } => {
+            app.table
+                .postpone_undelivered(scope, &webhook.id, event, waiting.attempts, None)
+                .await?;
+            parking::parked(app, scope, &webhook).await?;
+            return Ok(Outcome::Done);
+        }
+        Step::GiveUp(reason) => {
+            give_up(app, scope, &webhook, &waiting, reason).await?;
+            return Ok(Outcome::Done);
+        }
+        _ => {}
     }
     // A job that waited in the slow lane would keep the other webhooks there waiting.
     let (place, wait) = match lane {
@@ -66,38 +75,41 @@ pub(crate) async fn run(
         let job = job(scope, webhook.id, *event, number, Lane::Slow);
         return Ok(Outcome::Again { job, after: wait });
     };
-    if let Tried::Failed {
-        attempts,
-        next,
+    let tried = retry(app, scope, &webhook, &waiting, Place::Queued, lane).await?;
+    if let Tried::Decided {
+        step: Step::Retry(wait),
+        at,
         is_slow,
-    } = retry(app, scope, &webhook, &waiting, lane).await?
+    } = tried
     {
-        let now = app.clock.now();
+        let (now, next) = (app.clock.now(), at + wait);
         app.table
-            .postpone_undelivered(scope, &webhook.id, event, attempts, Some(due_at(now, next)))
+            .postpone_undelivered(scope, &webhook.id, event, number, Some(due_at(now, next)))
             .await?;
-        let lane = Lane::of(is_slow);
-        let job = job(scope, webhook.id, *event, attempts.saturating_add(1), lane);
+        let job = job(scope, webhook.id, *event, number.saturating_add(1), Lane::of(is_slow));
         queue_next(app, &job, now, next).await;
     }
     Ok(Outcome::Done)
 }
 
-/// Claims and makes one attempt. After a failure the record keeps its lease until the caller says when the next one comes.
+/// Claims and makes one attempt, and carries out what it decides.
 pub(crate) async fn retry(
     app: &App,
     scope: &Scope,
     webhook: &Webhook,
     waiting: &Undelivered,
+    place: Place,
     lane: Lane,
 ) -> Result<Tried, StoreError> {
     let now = app.clock.now();
-    let age = Duration::try_from(now.duration_since(waiting.since)).unwrap_or_default();
-    if age > WINDOW {
-        return give_up(app, scope, webhook, waiting, "it was not taken within 24 hours").await;
-    }
     let Ok(name) = waiting.event.parse() else {
-        return give_up(app, scope, webhook, waiting, "its record names no event").await;
+        let reason = GiveUp::UnknownEvent;
+        give_up(app, scope, webhook, waiting, reason).await?;
+        return Ok(Tried::Decided {
+            step: Step::GiveUp(reason),
+            at: now,
+            is_slow: lane.is_slow(),
+        });
     };
     if !app
         .table
@@ -114,37 +126,45 @@ pub(crate) async fn retry(
     };
     let sent = attempt(app, scope, webhook, &event, attempts, lane).await?;
     lanes::note(app, scope, webhook, &sent).await?;
-    if sent.succeeded {
+    let pending = Pending {
+        attempts,
+        ..Pending::of(waiting, place)
+    };
+    let decision = decide(
+        &pending,
+        &Health::from(webhook),
+        Happened::Attempted(sent.answer),
+        sent.at,
+    );
+    if decision.step == Step::Done {
         // Before its record goes: a run that ends in between makes the attempt again.
         if let Subject::Receipt(receipt) = &waiting.key.subject {
             app.table.record_notified(scope, receipt, sent.at).await?;
         }
         app.table.forget_undelivered(scope, &webhook.id, &waiting.key).await?;
-        health::took(app, scope, webhook).await?;
-        return Ok(Tried::Taken);
     }
-    health::refused(app, scope, webhook, &sent).await?;
-    if sent.is_hopeless {
-        return give_up(app, scope, webhook, waiting, "the webhook's secret does not open").await;
+    if let Some(change) = decision.health {
+        health::change(app, scope, webhook, change, sent.at).await?;
     }
-    match sent.next_after(attempts, waiting.since) {
-        Some(next) => Ok(Tried::Failed {
-            attempts,
-            next,
-            is_slow: sent.has_timed_out || lane.is_slow(),
-        }),
-        None => give_up(app, scope, webhook, waiting, "it was not taken within 24 hours").await,
+    if let Step::GiveUp(reason) = decision.step {
+        give_up(app, scope, webhook, waiting, reason).await?;
     }
+    Ok(Tried::Decided {
+        step: decision.step,
+        at: sent.at,
+        is_slow: sent.has_timed_out || lane.is_slow(),
+    })
 }
 
-async fn give_up(
+/// Ends an event that was not taken.
+pub(crate) async fn give_up(
     app: &App,
     scope: &Scope,
     webhook: &Webhook,
     waiting: &Undelivered,
-    reason: &str,
-) -> Result<Tried, StoreError> {
+    reason: GiveUp,
+) -> Result<(), StoreError> {
     app.table.forget_undelivered(scope, &webhook.id, &waiting.key).await?;
-    tracing::error!(webhook = %webhook.id, subject = %waiting.key.subject, event = waiting.event, attempts = waiting.attempts, reason, "delivery given up");
-    Ok(Tried::Over)
+    tracing::error!(webhook = %webhook.id, subject = %waiting.key.subject, event = waiting.event, attempts = waiting.attempts, %reason, "delivery given up");
+    Ok(())
 }

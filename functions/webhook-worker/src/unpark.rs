@@ -3,14 +3,17 @@
 use std::time::Duration;
 
 use ecf_runtime::Outcome;
-use ecf_store::{Scope, StoreError, Undelivered, Webhook, WebhookId, WebhookJob, waits::WEBHOOK_LEASE};
+use ecf_store::{
+    Scope, StoreError, WebhookId, WebhookJob, undelivered::Undelivered, waits::WEBHOOK_LEASE, webhooks::Webhook,
+};
+use ecf_webhooks::decide::{Happened, Health, Pending, Place, Step, decide};
 use futures::future::join_all;
 use jiff::Timestamp;
 
 use crate::App;
 use crate::lanes::PER_WEBHOOK;
 use crate::parking::job;
-use crate::retry::{Tried, retry};
+use crate::retry::{Tried, give_up, retry};
 use crate::schedule::Lane;
 
 /// As many as one job delivers.
@@ -50,10 +53,10 @@ pub(crate) async fn unpark(
     }
     for oldest in waiting.by_ref() {
         match one(app, scope, &webhook, &oldest, lane).await? {
-            Tried::Taken => break,
-            // Its day was over: the next oldest has to show whether the webhook answers.
-            Tried::Over => {}
-            failed => return until(app, scope, id, &failed).await,
+            Probed::Taken => break,
+            // Nothing was sent, or nothing can be: the next oldest has to show whether the webhook answers.
+            Probed::Skipped => {}
+            Probed::Failed { next } => return until(app, scope, id, next).await,
         }
     }
     // Read again: it works now, and nobody needs to note that once more.
@@ -62,37 +65,63 @@ pub(crate) async fn unpark(
     for some in rest.chunks(PER_WEBHOOK) {
         let tried = join_all(some.iter().map(|waiting| one(app, scope, &webhook, waiting, lane))).await;
         for tried in tried.into_iter().collect::<Result<Vec<_>, _>>()? {
-            if matches!(tried, Tried::Failed { .. } | Tried::Busy) {
-                return until(app, scope, id, &tried).await;
+            if let Probed::Failed { next } = tried {
+                return until(app, scope, id, next).await;
             }
         }
     }
     Ok(again)
 }
 
-/// One attempt at a parked event; after a failure it is parked again.
+/// What became of a parked event.
+enum Probed {
+    Taken,
+    /// It stays parked without an attempt, or was given up.
+    Skipped,
+    /// It was not taken and is parked again; the webhook's next probe comes then.
+    Failed {
+        next: Timestamp,
+    },
+}
+
+/// One attempt at a parked event.
 async fn one(
     app: &App,
     scope: &Scope,
     webhook: &Webhook,
     waiting: &Undelivered,
     lane: Lane,
-) -> Result<Tried, StoreError> {
-    let tried = retry(app, scope, webhook, waiting, lane).await?;
-    if let Tried::Failed { attempts, .. } = tried {
-        app.table
-            .postpone_undelivered(scope, &webhook.id, &waiting.key, attempts, None)
-            .await?;
+) -> Result<Probed, StoreError> {
+    let pending = Pending::of(waiting, Place::Parked);
+    match decide(&pending, &Health::from(webhook), Happened::Due, app.clock.now()).step {
+        Step::GiveUp(reason) => {
+            give_up(app, scope, webhook, waiting, reason).await?;
+            return Ok(Probed::Skipped);
+        }
+        Step::Park { .. } => return Ok(Probed::Skipped),
+        _ => {}
     }
-    Ok(tried)
+    let Tried::Decided { step, at, .. } = retry(app, scope, webhook, waiting, Place::Parked, lane).await? else {
+        let next = app.clock.now() + WEBHOOK_LEASE;
+        return Ok(Probed::Failed { next });
+    };
+    match step {
+        Step::Done => Ok(Probed::Taken),
+        Step::Park {
+            probe_after: Some(wait),
+        } => {
+            let attempts = waiting.attempts.saturating_add(1);
+            app.table
+                .postpone_undelivered(scope, &webhook.id, &waiting.key, attempts, None)
+                .await?;
+            Ok(Probed::Failed { next: at + wait })
+        }
+        _ => Ok(Probed::Skipped),
+    }
 }
 
 /// Leaves the rest to the next probe.
-async fn until(app: &App, scope: &Scope, id: &WebhookId, tried: &Tried) -> Result<Outcome<WebhookJob>, StoreError> {
-    let next: Timestamp = match tried {
-        Tried::Failed { next, .. } => *next,
-        _ => app.clock.now() + WEBHOOK_LEASE,
-    };
+async fn until(app: &App, scope: &Scope, id: &WebhookId, next: Timestamp) -> Result<Outcome<WebhookJob>, StoreError> {
     app.table.postpone_probe(scope, id, next).await?;
     Ok(Outcome::Done)
 }

@@ -4,7 +4,10 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
-use ecf_store::{NewWebhook, WEBHOOK_LIMIT, WebhookCreated, WebhookId, webhook_context};
+use ecf_store::{
+    WebhookId,
+    webhooks::{NewWebhook, WEBHOOK_LIMIT, WebhookCreated, webhook_context},
+};
 use ecf_webhooks::{Subscription, SubscriptionError, WebhookSecret};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -102,7 +105,7 @@ pub(crate) async fn create(
     }
 }
 
-/// Every bad field at once: the address, each unknown event, the secret.
+/// Validates all fields and collects the errors: the address, each unknown event, the secret.
 fn checked(app: &App, request: &CreateWebhookRequest) -> Result<(Vec<String>, WebhookSecret), ApiError> {
     let mut errors = Vec::new();
     checked_url(app, &request.url, &mut errors);
@@ -131,7 +134,7 @@ pub(crate) fn checked_events(events: &[String], errors: &mut Vec<FieldError>) ->
     }
 }
 
-/// The secret that was given, or a new one.
+/// The given secret, or a new one.
 pub(crate) fn checked_secret(given: Option<&str>, errors: &mut Vec<FieldError>) -> Option<WebhookSecret> {
     let Some(given) = given else {
         return Some(WebhookSecret::generate(&ecf_runtime::random()));

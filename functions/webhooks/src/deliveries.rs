@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, Instant, ListView, Page, PathId, ValidQuery, ValidationError};
-use ecf_store::{Delivery, WebhookId};
+use ecf_store::{WebhookId, deliveries::Delivery};
 use serde::Serialize;
 use utoipa::ToSchema;
 

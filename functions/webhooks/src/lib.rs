@@ -1,16 +1,16 @@
-//! Webhook subscriptions of a company, one environment at a time.
+//! Webhook subscriptions of a company, in one environment.
 //!
 //! | Route | Handler |
 //! |---|---|
-//! | `GET /api/v1/client/webhooks` | [`list`]: all subscriptions, a bare array |
-//! | `POST /api/v1/client/webhooks` | [`create`]: subscribe; the secret is shown once |
+//! | `GET /api/v1/client/webhooks` | [`list`]: all subscriptions, as a bare array |
+//! | `POST /api/v1/client/webhooks` | [`create`]: subscribes; the secret is shown once |
 //! | `GET /api/v1/client/webhooks/{id}` | [`show`] |
 //! | `PATCH /api/v1/client/webhooks/{id}` | [`update`]: address, events, on and off |
 //! | `DELETE /api/v1/client/webhooks/{id}` | [`delete`] |
 //! | `POST /api/v1/client/webhooks/{id}/rotate-secret` | [`rotate`]: a new secret, shown once |
-//! | `POST /api/v1/client/webhooks/{id}/test` | [`test`]: a dry run of `webhook.test`, at once |
-//! | `GET /api/v1/client/webhooks/{id}/deliveries` | [`deliveries`]: what was sent, newest first |
-//! | `POST /api/v1/client/webhooks/{id}/deliveries/{delivery_id}/redeliver` | [`redeliver`]: the same bytes once more |
+//! | `POST /api/v1/client/webhooks/{id}/test` | [`test`]: delivers `webhook.test` once, during the request |
+//! | `GET /api/v1/client/webhooks/{id}/deliveries` | [`deliveries`]: delivery attempts, newest first |
+//! | `POST /api/v1/client/webhooks/{id}/deliveries/{delivery_id}/redeliver` | [`redeliver`]: delivers the same bytes again |
 
 mod create;
 mod delete;
@@ -31,10 +31,10 @@ use ecf::StampHosts;
 use ecf_api::Keys;
 use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
-use ecf_store::{Clients, Queues, Scope, Table, Vault, WebhookId, WebhookJob};
+use ecf_store::{Clients, QueueUrls, Queues, Scope, Table, Vault, WebhookId, WebhookJob, stamp_hosts};
 use ecf_webhooks::{Guard, GuardedClient, Reach, TimeOuts};
 
-/// What this function may touch; compare with its policies in `template.yaml`.
+/// The resources that this function uses. Its policies in `template.yaml` grant exactly these.
 #[derive(Clone)]
 pub struct App {
     keys: Keys,
@@ -47,11 +47,11 @@ pub struct App {
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, `WEBHOOK_QUEUE_URL`, and
-    /// optionally `ALLOW_LOOPBACK_TARGETS`, `STAMP_ECF_URL` and `STAMP_FC_URL`.
+    /// Builds the app from the environment: `TABLE_NAME`, `SECRET_PREFIX`, `WEBHOOK_QUEUE_URL`, and optionally
+    /// `ALLOW_LOOPBACK_TARGETS`, `STAMP_ECF_URL` and `STAMP_FC_URL`.
     ///
     /// # Errors
-    /// Names the first variable that is missing or wrong.
+    /// Names the first variable that is missing or invalid.
     pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, ecf_runtime::Error> {
         let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
         let loopback = env.parsed("ALLOW_LOOPBACK_TARGETS")?.unwrap_or(false);
@@ -64,14 +64,14 @@ impl App {
             keys: Keys::from_env(env, table.clone(), clock.clone())?,
             vault: Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?),
             client: GuardedClient::new(guard, TimeOuts::default())?,
-            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
-            stamp_hosts: env.stamp_hosts()?,
+            queues: Queues::new(clients.sqs.clone(), QueueUrls::from_env(env)?),
+            stamp_hosts: stamp_hosts(env)?,
             table,
             clock,
         })
     }
 
-    /// Starts the delivery of what is parked behind a webhook. A message that is lost is found by the due index.
+    /// Enqueues the delivery of a webhook's parked events. The due index recovers a lost message.
     async fn unpark(&self, scope: &Scope, webhook: &WebhookId) {
         let job = WebhookJob::Unpark {
             scope: *scope,

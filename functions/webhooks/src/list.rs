@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, Instant, ValidationError};
-use ecf_store::Webhook;
+use ecf_store::webhooks::Webhook;
 use serde::Serialize;
 use utoipa::ToSchema;
 

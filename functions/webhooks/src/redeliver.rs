@@ -7,7 +7,8 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use ecf_api::{ApiError, Caller, CodedError, ValidationError};
 use ecf_store::{
-    Delivery, DeliveryId, EventKey, Scope, Subject, Undelivered, WebhookId, WebhookJob, waits::MESSAGE_GRACE,
+    DeliveryId, EventKey, Scope, Subject, WebhookId, WebhookJob, deliveries::Delivery, undelivered::Undelivered,
+    waits::MESSAGE_GRACE,
 };
 use ecf_webhooks::event_body;
 use serde::Serialize;
@@ -67,7 +68,7 @@ pub(crate) async fn redeliver(
     }
     let (key, body) = same_bytes(&app, scope, &delivery).await?;
     if webhook.failing_since.is_some() {
-        // Whoever asks for it says that the receiver works again.
+        // The request implies that the receiver works again.
         app.table.webhook_recovered(scope, &id).await?;
     }
     let now = app.clock.now();
@@ -82,7 +83,7 @@ pub(crate) async fn redeliver(
     let attempts = if app.table.keep_undelivered(scope, &id, &new).await? {
         new.attempts
     } else {
-        // It waits already: its next attempt comes now.
+        // The event is already waiting: its next attempt comes now.
         let waiting = app.table.undelivered(scope, &id, &key).await?;
         waiting.map_or(new.attempts, |waiting| waiting.attempts)
     };
@@ -103,7 +104,7 @@ pub(crate) async fn redeliver(
     Ok((StatusCode::ACCEPTED, Json(view)))
 }
 
-/// The bytes that were sent then: made again from what is kept, and compared with what they hashed to.
+/// The bytes of the earlier delivery: rebuilt from the stored record, and verified against their hash.
 async fn same_bytes(app: &App, scope: &Scope, delivery: &Delivery) -> Result<(EventKey, Vec<u8>), ApiError> {
     let (key, body) = match delivery.subject {
         None => {

@@ -3,7 +3,10 @@
 use axum::Json;
 use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, PathId, ValidJson, ValidationError};
-use ecf_store::{WebhookChanges, WebhookId, webhook_context};
+use ecf_store::{
+    WebhookId,
+    webhooks::{WebhookChanges, webhook_context},
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, PathId, ValidationError};
-use ecf_store::{Delivery, DeliveryId, Scope, WebhookId, webhook_context};
+use ecf_store::{DeliveryId, Scope, WebhookId, deliveries::Delivery, webhooks::webhook_context};
 use ecf_webhooks::{EventName, WebhookSecret, deliver, test_event_body};
 use jiff::SignedDuration;
 use serde::Serialize;
@@ -11,10 +11,11 @@ use utoipa::ToSchema;
 
 use crate::App;
 
-/// How many ids in a row are tried for one dry run.
+/// Upper bound of the ids that are tried for one dry run.
 const IDS: u32 = 64;
 
-/// How long a dry run holds its webhook at most: longer than the function runs, so that one that was cut off frees it by itself.
+/// The lock of a dry run expires after this time. It is longer than the function's time limit, so the lock of an
+/// aborted run expires by itself.
 const HELD: SignedDuration = SignedDuration::from_secs(20);
 
 /// How the receiver took the dry run.
@@ -65,7 +66,7 @@ pub(crate) async fn test(
     let secret = WebhookSecret::parse(secret).map_err(ApiError::internal)?;
     let now = app.clock.now();
     let until = now + HELD;
-    // A slow receiver holds this function for seconds: not for many requests at a time.
+    // A slow receiver occupies this function for seconds, so one webhook has one dry run at a time.
     if !app.table.begin_webhook_test(&caller.scope, &id, now, until).await? {
         let message = "a dry run of this webhook is under way: wait for its answer, which comes within 15 seconds";
         return Err(ApiError::conflict("webhook_test_running", message));
@@ -89,7 +90,7 @@ pub(crate) async fn test(
     };
     let delivery_id = record(&app, &caller.scope, &id, delivery).await?;
     if attempt.succeeded && webhook.failing_since.is_some() {
-        // It works again: what is parked behind it need not wait for the next probe.
+        // The receiver works again: deliver its parked events without waiting for the next probe.
         app.table.webhook_recovered(&caller.scope, &id).await?;
         if webhook.is_active && webhook.probe_at.is_some() {
             app.unpark(&caller.scope, &id).await;
@@ -105,7 +106,7 @@ pub(crate) async fn test(
     }))
 }
 
-/// Records a dry run under the next free id: twins of one millisecond are two deliveries.
+/// Records a dry run under the next free id, because two runs in one millisecond are two deliveries.
 async fn record(app: &App, scope: &Scope, id: &WebhookId, mut delivery: Delivery) -> Result<DeliveryId, ApiError> {
     for _ in 0..IDS {
         if app.table.record_delivery(scope, id, &delivery).await? {

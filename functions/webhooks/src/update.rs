@@ -3,7 +3,10 @@
 use axum::Json;
 use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, PathId, ValidJson, ValidationError};
-use ecf_store::{Scope, Webhook, WebhookChanges, WebhookId};
+use ecf_store::{
+    Scope, WebhookId,
+    webhooks::{Webhook, WebhookChanges},
+};
 use utoipa::ToSchema;
 
 use crate::App;
@@ -67,7 +70,7 @@ pub(crate) async fn update(
     Ok(Json(webhook.into()))
 }
 
-/// Lets go what is parked behind a webhook that is on and may work again.
+/// Enqueues the parked events of a webhook that is on and may work again.
 pub(crate) async fn release(app: &App, scope: &Scope, webhook: &Webhook) {
     if webhook.is_active && webhook.failing_since.is_none() && webhook.probe_at.is_some() {
         app.unpark(scope, &webhook.id).await;

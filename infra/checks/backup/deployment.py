@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""Copies a deployment's records, documents and secrets, or those of one company, into a folder, and a folder into a deployment, with the AWS SDK.
+"""Copies a deployment's records, documents and secrets, or those of one company, to a folder, and a folder to a
+deployment.
 
     deployment.py save FOLDER [COMPANY]     deployment.py load FOLDER
 
-Which deployment, say the variables TABLE_NAME, BUCKET_NAME, SECRET_PREFIX and SECRETS_KMS_KEY (the key of new secrets), and AWS's own. COMPANY is a company's id; what is loaded takes the place
-of what is there under the same name, and nothing else is touched. A company whose RNC another one has over there is refused. For small deployments, for one company, and for trying the way out; AWS copies large
-deployments by itself (docs/backup.md). Queues are not copied: what they hold, housekeeping makes again from the records. Needs boto3.
+The variables TABLE_NAME, BUCKET_NAME, SECRET_PREFIX and SECRETS_KMS_KEY (the key of new secrets), and AWS's own
+variables, select the deployment. COMPANY is a company's id. Loading replaces entries with the same name and changes
+no others. It rejects a company whose RNC belongs to another company in the target.
+
+Use it for small deployments, for one company, and for a trial migration; AWS copies large deployments itself
+(docs/backup.md). Queues are not copied: housekeeping enqueues their jobs again from the records. Needs boto3.
 """
 
 import base64
@@ -21,7 +25,7 @@ KEY = {"KmsKeyId": os.environ["SECRETS_KMS_KEY"]} if os.environ.get("SECRETS_KMS
 
 
 def plain(value):
-    """DynamoDB's typed value as JSON, bytes as Base64."""
+    """Converts DynamoDB's typed value to JSON; bytes become Base64."""
     (kind, held), = value.items()
     if kind == "B":
         return {kind: base64.b64encode(held).decode()}
@@ -48,7 +52,7 @@ def typed(value):
 
 
 def is_of(item, company):
-    """A company's records name it: in their key, or as the owner of an RNC or an API key."""
+    """Whether a record names the company: in its key, or as the owner of an RNC or an API key."""
     return any(company in held for value in item.values() for held in value.values() if isinstance(held, str))
 
 
@@ -72,7 +76,7 @@ def save(folder, company=""):
     vault, secrets = boto3.client("secretsmanager"), {}
     for page in vault.get_paginator("list_secrets").paginate():
         for entry in page["SecretList"]:
-            # Others may use the account too.
+            # Other applications may share the account.
             if entry["Name"].startswith(PREFIX + "/") and company in entry["Name"]:
                 secrets[entry["Name"].removeprefix(PREFIX)] = vault.get_secret_value(SecretId=entry["Name"])["SecretString"]
     file = os.open(folder / "secrets.json", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -82,7 +86,7 @@ def save(folder, company=""):
 
 
 def refuse_a_second(folder, company):
-    """Of one RNC there is one company: another's must not lose it."""
+    """An RNC has one company: a load must not take it from another."""
     for line in open(folder / "records.jsonl"):
         item = {name: typed(value) for name, value in json.loads(line).items()}
         if item["pk"]["S"].startswith("rnc#"):
@@ -96,7 +100,7 @@ def load(folder):
     if company := (folder / "company").read_text():
         refuse_a_second(folder, company)
     vault = boto3.client("secretsmanager")
-    # First what opens the rest.
+    # Secrets first: they decrypt the rest.
     for name, text in json.loads((folder / "secrets.json").read_text()).items():
         try:
             vault.create_secret(Name=PREFIX + name, SecretString=text, **KEY)
@@ -108,7 +112,7 @@ def load(folder):
         if place.is_file():
             s3.put_object(Bucket=BUCKET, Key=str(place.relative_to(folder / "documents")), Body=place.read_bytes())
             counts["documents"] += 1
-    # Last the records: from the first one on, housekeeping acts upon them.
+    # Records last: housekeeping acts on them from the first one on.
     table = boto3.client("dynamodb")
     for line in open(folder / "records.jsonl"):
         item = {name: typed(value) for name, value in json.loads(line).items()}

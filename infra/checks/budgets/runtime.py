@@ -1,4 +1,5 @@
-"""One cold start under Lambda's runtime API: how long a program takes from its start to its first answer, and what memory it then has."""
+"""One cold start under Lambda's runtime API: the time from a program's start to its first response, and its memory
+afterwards."""
 
 import contextlib
 import io
@@ -17,7 +18,7 @@ ACCEPTED = b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"
 
 
 class Runtime:
-    """Hands out one event, takes its answer, and lets the next question wait, as Lambda does."""
+    """Serves one event, accepts its response, and holds the next request for an event, like Lambda."""
 
     def __init__(self, event):
         self.event = event
@@ -52,15 +53,15 @@ class Runtime:
                     self.handed_out = True
                     stream.write(INVOCATION % (len(self.event), self.event))
                     stream.flush()
-                # The second question waits until the process is ended.
+                # The second request for an event waits until the process is ended.
 
     def close(self):
         self.listener.close()
 
 
 class Acknowledging:
-    """Acknowledges what came at once: an answer in pieces would otherwise wait 40 ms for it between two of them, which is the kernel's time and not the
-    program's."""
+    """Acknowledges received data at once. Otherwise a response in several segments would wait 40 ms between two of them
+    (delayed ACK), which is the kernel's time, not the program's."""
 
     def __init__(self, connection):
         self.connection = connection
@@ -92,7 +93,7 @@ def chunks(stream):
 
 
 def cold_start(program, variables, event):
-    """Milliseconds to the first answer, resident megabytes after it, and the answer."""
+    """Milliseconds to the first response, resident megabytes after it, and the response."""
     runtime = Runtime(event)
     environment = {
         **variables,

@@ -1,4 +1,5 @@
-"""Issues receipts on the running local system and downloads their evidence and prints. Arguments: the line of `--json`, a folder."""
+"""Issues receipts on the running local system and downloads their evidence and prints. Arguments: the system's `--json`
+line, a folder."""
 
 import json
 import pathlib
@@ -10,6 +11,9 @@ from datetime import datetime, timedelta, timezone
 READY = json.loads(sys.argv[1])
 FOLDER = pathlib.Path(sys.argv[2])
 BASE = READY["base_url"] + "/api/v1"
+CONTRACT = json.loads((pathlib.Path(__file__).parents[2] / "openapi/public-v1.json").read_text())
+PDF = CONTRACT["paths"]["/api/v1/ecf/{public_id}/pdf"]["get"]
+PAPERS = next(parameter["schema"]["enum"] for parameter in PDF["parameters"] if parameter["name"] == "format")
 
 
 def call(path, body=None):
@@ -35,7 +39,7 @@ def payload(ecf_type, name):
     }
 
 
-# What spreadsheets, file systems and terminals could trip over; the service's names and cells must not care.
+# Texts that spreadsheets, file systems and terminals could interpret. They must be harmless in file names and cells.
 external = ["=HYPERLINK(\"http://x\",\"y\")", "../../../etc/passwd", "factura\u202efdp.exe", "+1\r\n-2"]
 issued = []
 for place, (ecf_type, name) in enumerate([("31", "CLIENTE SRL"), ("32", "=1+1"), ("31", "ÑANDÚ \u202e & HIJOS"), ("32", "@SUM(A1)")]):
@@ -50,7 +54,7 @@ for receipt in issued:
     else:
         raise SystemExit(f"{receipt['encf']} was not accepted within 30 s")
 first = issued[0]
-for paper in ("letter", "a4", "roll80", "roll58"):
+for paper in PAPERS:
     (FOLDER / f"print-{paper}.pdf").write_bytes(call(f"/ecf/{first['public_id']}/pdf?format={paper}"))
 (FOLDER / "stamp").write_text(first["electronic_stamp"])
 (FOLDER / "encf").write_text(first["encf"])

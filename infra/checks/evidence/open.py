@@ -1,4 +1,5 @@
-"""An archive as Python's zipfile sees it: every entry whole, every name safe, every hash of the manifest right, no cell a formula."""
+"""Checks an archive with Python's zipfile: every entry is intact, every name is safe, every hash matches the manifest,
+no cell is a formula."""
 
 import csv
 import hashlib

@@ -1,6 +1,6 @@
 <?php
-// Client of OpenAPI Generator for PHP: loads every class, reads each request into its model, writes it back, issues it, and reads the receipt
-// back. Arguments: address, key, the folder of the requests. Guzzle is Debian's.
+// Client of OpenAPI Generator for PHP: loads every class, deserializes each request into its model, serializes it,
+// issues it, and reads the receipt. Arguments: URL, key, the folder of the requests. Guzzle is Debian's.
 
 error_reporting(E_ALL);
 set_error_handler(function (int $severity, string $message, string $file, int $line) {
@@ -36,7 +36,7 @@ $api = new ComprobantesApi(config: (new Configuration())->setHost($base)->setApi
 $files = glob("$folder/*.json");
 foreach ($files as $file) {
     $request = json_decode(file_get_contents($file));
-    // The union of the types is no class of its own in PHP: the model is that of the type.
+    // PHP has no class for the union of the types, so the model is the type's own.
     $model = ObjectSerializer::deserialize($request, "\\Ecf\\Model\\IssueRequest{$request->ecf_type}");
     check($model->valid(), $model->listInvalidProperties());
     $written = json_decode(json_encode(ObjectSerializer::sanitizeForSerialization($model)));

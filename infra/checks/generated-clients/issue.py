@@ -1,5 +1,5 @@
-"""Client of openapi-python-client: reads each request into its model, writes it back, issues it, and reads the receipt back. Arguments: address,
-key, the folder of the requests."""
+"""Client of openapi-python-client: deserializes each request into its model, serializes it, issues it, and reads the
+receipt. Arguments: URL, key, the folder of the requests."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ from ecf_client.types import File
 _, base_url, key, folder = sys.argv
 client = AuthenticatedClient(base_url=base_url, token=key, prefix="", auth_header_name="X-API-Key", raise_on_unexpected_status=True)
 requests = [json.loads(file.read_text()) for file in sorted(Path(folder).iterdir())]
-# A batch has items of every type: `ecf_type` decides which model an item becomes.
+# A batch has items of every type; `ecf_type` selects the model of an item.
 batch = BatchRequest.from_dict({"items": requests})
 all_issued: list[IssuedView] = []
 for request, item in zip(requests, batch.items, strict=True):

@@ -1,5 +1,6 @@
-// Types of openapi-typescript with openapi-fetch: issues the requests, compares what is sent with what was given, and reads a receipt back.
-// Arguments: address and key. `requests.js` has the requests as literals, so that the compiler holds each against its type.
+// Client with the types of openapi-typescript and with openapi-fetch: issues the requests, compares the sent bodies
+// with the given ones, and reads a receipt. Arguments: URL and key. `requests.js` contains the requests as literals, so
+// that the compiler checks each against its type.
 
 import { strict as assert } from "node:assert";
 import createClient from "openapi-fetch";
@@ -26,7 +27,7 @@ async function issued(body: components["schemas"]["IssueRequest"]) {
 }
 
 for (const request of requests) await issued(request);
-// `ecf_type` decides which payload there is.
+// `ecf_type` selects the payload's type.
 const note = requests.find((request) => request.ecf_type === "34");
 assert.equal(note?.payload.InformacionReferencia.CodigoModificacion, 3);
 const { public_id, encf } = await issued({ ...requests[0], idempotency_key: "once more" });
@@ -38,8 +39,8 @@ const signed = await client.GET("/api/v1/ecf/{public_id}/xml", { params: { path:
 assert(signed.data?.includes(`<eNCF>${encf}</eNCF>`), "the XML is another receipt's");
 const missing = await client.GET("/api/v1/ecf/{public_id}", { params: { path: { public_id: "nothing" } } });
 assert.equal(missing.response.status, 404);
-// @ts-expect-error: what the contract does not name is not taken.
+// @ts-expect-error: a member outside the contract is rejected.
 await client.GET("/api/v1/ecf", { params: { query: { limite: 10 } } });
-// @ts-expect-error: an invoice has no indicator of a credit note.
+// @ts-expect-error: an invoice does not have the indicator of a credit note.
 requests[0].payload.Encabezado.IdDoc.IndicadorNotaCredito;
 console.log(`openapi-typescript: ${requests.length} requests were sent as given and issued`);

@@ -1,5 +1,5 @@
-"""Client of OpenAPI Generator for Python: reads each request into its model, writes it back, issues it, and reads the receipt back. Arguments:
-address, key, the folder of the requests."""
+"""Client of OpenAPI Generator for Python: deserializes each request into its model, serializes it, issues it, and reads
+the receipt. Arguments: URL, key, the folder of the requests."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ from ecf_generator.models import BatchRequest
 _, base_url, key, folder = sys.argv
 api = ComprobantesApi(ApiClient(Configuration(host=base_url, api_key={"api_key": key})))
 requests = [json.loads(file.read_text()) for file in sorted(Path(folder).iterdir())]
-# A batch has items of every type: `ecf_type` decides which model an item becomes.
+# A batch has items of every type; `ecf_type` selects the model of an item.
 batch = BatchRequest.from_dict({"items": requests})
 assert batch is not None
 for request, item in zip(requests, batch.items, strict=True):

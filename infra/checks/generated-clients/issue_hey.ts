@@ -1,5 +1,6 @@
-// Client of @hey-api/openapi-ts: issues the requests, compares what is sent with what was given, and reads a receipt back. Arguments: address
-// and key. `requests` has the requests as literals, so that the compiler holds each against its type.
+// Client of @hey-api/openapi-ts: issues the requests, compares the sent bodies with the given ones, and reads a
+// receipt. Arguments: URL and key. `requests` contains the requests as literals, so that the compiler checks each
+// against its type.
 
 import { strict as assert } from "node:assert";
 import { issue, listReceipts, read } from "./client";

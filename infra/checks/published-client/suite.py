@@ -1,6 +1,6 @@
 """The published client, unmodified, against the running local system.
 
-Every public method of the client is called here; introspection proves that none was forgotten.
+Every public method of the client is called; introspection proves that none is missing.
 """
 
 import base64
@@ -41,7 +41,7 @@ CALLED = {
 
 
 class Receiver(BaseHTTPRequestHandler):
-    """Keeps what was posted: raw body and headers."""
+    """Records posted requests: raw body and headers."""
 
     received = []
 
@@ -74,7 +74,7 @@ def refused(error, call):
 
 
 def operator(command, **members):
-    """Carries out a command of the operator on the running system."""
+    """Executes an operator's command on the running system."""
     body = json.dumps({"command": command, **members})
     out = subprocess.run([sys.argv[2], "operator", body, "--data", sys.argv[3]], capture_output=True, check=True)
     answer = json.loads(out.stdout)
@@ -83,14 +83,14 @@ def operator(command, **members):
 
 
 def control(method, path, body):
-    """Tells the simulated tax authority something."""
+    """Configures the simulated tax authority."""
     request = urllib.request.Request(READY["simulator_url"] + "/_control/" + path, json.dumps(body).encode(),
                                      {"Content-Type": "application/json"}, method=method)
     urllib.request.urlopen(request).read()
 
 
 def sign(xml):
-    """Signs canonical XML with the test certificate, as an ERP does that signs by itself."""
+    """Signs canonical XML with the test certificate, like an ERP that signs by itself."""
     dsig = "http://www.w3.org/2000/09/xmldsig#"
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/p12", "wb") as file:
@@ -116,7 +116,7 @@ def sign(xml):
 
 
 def exchange(client):
-    """A second company issues to the first one, which approves, rejects and passes on; then numbers are annulled."""
+    """A second company issues to the first one, which approves, rejects and forwards; then numbers are annulled."""
     rnc, other = READY["company_rnc"], "131880681"
     body = json.dumps({"rnc": other, "name": "Panadería La Espiga SRL", "email": "pan@espiga.example",
                        "p12_base64": READY["test_p12"], "pin": READY["test_p12_pin"]}).encode()
@@ -134,7 +134,7 @@ def exchange(client):
         sale["Encabezado"]["Comprador"]["RNCComprador"] = rnc
         receipts.append(bakery.ecf.create(idempotency_key=f"bread-{number}", ecf_type="31", payload=sale))
     inbox = eventually(lambda: (page := client.client.inbox(acked=False)).total == 3 and page)
-    # The client's own default, and the parameter left out: both list what is not acknowledged.
+    # The client's default, and the parameter left out: both list unacknowledged items.
     client.client.ack_inbox(inbox.items[0].public_id)
     for page in (client.client.inbox(), client.client.inbox(acked=None)):
         assert [item.public_id for item in page.items] == [item.public_id for item in inbox.items[1:]], page
@@ -151,7 +151,7 @@ def exchange(client):
     assert answer(first, "approve", "2") == approved, "the key alone decides"
     rejected = answer(second, "reject", "2", detalle_motivo_rechazo="Falta la mitad", environment="TesteCF")
     assert rejected.status == "completed" and rejected.public_id != approved.public_id, rejected
-    # 409 has no class of its own for an answer that was given.
+    # The client has no exception class for a 409.
     refused(Exception, lambda: answer(first, "again", "2"))
 
     acecf = sign("<ACECF><DetalleAprobacionComercial><Version>1.0</Version>"
@@ -242,7 +242,7 @@ def main():
     assert [(change.operation, change.notice.id) for change in feed.changes] == [("revoke", notice)], feed
     refused(ECFNotFoundError, lambda: client.notices.get(notice))
 
-    # Nobody has sent this company anything yet; `exchange` has a full inbox.
+    # This company has not received anything yet; `exchange` has a full inbox.
     for acked in (False, True, None):
         assert client.client.inbox(acked=acked).items == []
     nobodys = "0" * 32

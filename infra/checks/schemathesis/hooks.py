@@ -1,5 +1,5 @@
-"""Where the contract departs from what Schemathesis assumes, and a status alone cannot say it; and what bounds the coverage phase. All else
-stands in schemathesis.toml."""
+"""Departures of the contract from Schemathesis's assumptions that a status code cannot express, and bounds of the
+coverage phase. All other settings are in schemathesis.toml."""
 
 import copy
 import re
@@ -11,16 +11,17 @@ from schemathesis.specs.openapi import checks
 
 enforces = checks._enforces_auth
 rejects = checks.negative_data_rejection
-# What FastAPI takes for a boolean, and the service so takes too.
+# Texts that FastAPI accepts as a boolean, and the service therefore too.
 SPOKEN = {"true", "false", "1", "0", "yes", "no", "on", "off", "t", "f", "y", "n"}
 BOOLEANS = set()
-# Inside a payload, as the coverage phase describes it; and what it has done there. It names the element, not the receipt's type or the value.
+# Inside a payload, in the coverage phase's descriptions, and the changes made there. A description names the element,
+# not the receipt's type or the value.
 INSIDE = re.compile("payload -> |'payload' value: ")
 DONE = set()
 
 
 def names_the_key(response):
-    """The published client tells a missing key (422, like any missing field) from a wrong one (401)."""
+    """The published client distinguishes a missing key (422, like any missing field) from a wrong one (401)."""
     if response.status_code != 422:
         return False
     detail = response.json()["detail"]
@@ -32,7 +33,7 @@ def enforces_auth(response, authenticated):
 
 
 def booleans(schema):
-    """The names of all members that are booleans."""
+    """The names of all boolean members."""
     if isinstance(schema, list):
         return set().union(*map(booleans, schema))
     if not isinstance(schema, dict):
@@ -43,7 +44,7 @@ def booleans(schema):
 
 @schemathesis.hook
 def after_load_schema(context, schema):
-    """Once: to look through the whole document for each request takes longer than the request."""
+    """Computed once: searching the whole document for each request would take longer than the request."""
     BOOLEANS.update(booleans(schema.raw_schema["components"]["schemas"]))
 
 
@@ -57,7 +58,8 @@ def speaks_a_boolean(body):
 
 
 def names_null(case):
-    """A member of a request to issue that is null counts as absent, as the contract says; its schema does not, for the sake of generators."""
+    """In an issue request a null member counts as absent, as the contract says. Its schema says otherwise, for the sake
+    of client generators."""
     if case.operation.definition.raw.get("operationId") not in {"issue", "batch"} or not isinstance(case.body, dict):
         return False
     items = case.body.get("items", [case.body])
@@ -65,7 +67,7 @@ def names_null(case):
 
 
 def statuses_inside(case, response):
-    """A batch answers each of its receipts by itself."""
+    """A batch returns a separate status for each of its receipts."""
     if case.operation.definition.raw.get("operationId") != "batch" or response.status_code != 200:
         return []
     return [item["status_code"] for item in response.json()["items"]]
@@ -86,9 +88,9 @@ def negative_data_rejection(ctx, response, case):
 
 @schemathesis.hook("filter_case").apply_to(operation_id="issue")
 def once_per_element(context, case):
-    """The coverage phase does everything to every element of all ten payloads, in tens of thousands of requests. So each thing is done to an
-    element once, and not again in the payload of the next type or with the next of 60 units. What is around the payload, and the other phases,
-    lose nothing."""
+    """The coverage phase changes every element of all ten payloads in every way: tens of thousands of requests. This
+    hook keeps each change to an element once, and skips it in the payload of the next type or with the next of 60
+    units. The request around the payload, and the other phases, are unaffected."""
     done = case.meta.phase.data
     if not isinstance(done, CoveragePhaseData) or not INSIDE.search(done.description):
         return True
@@ -100,8 +102,8 @@ def once_per_element(context, case):
 
 @schemathesis.hook("before_init_operation").apply_to(operation_id="batch")
 def examples_for_payloads(context, operation):
-    """A batch takes the payloads of `issue`, whose elements have their turn there: here the coverage phase takes the document's examples for them,
-    and varies what is around. The other phases read another schema, and lose nothing."""
+    """A batch takes the payloads of `issue`, whose elements are covered there. For a batch, the coverage phase uses the
+    document's examples and varies only what is around them. The other phases use another schema and are unaffected."""
     issue = operation.schema.raw_schema["paths"]["/api/v1/ecf"]["post"]["requestBody"]["content"]["application/json"]
     for body in operation.body:
         body._unoptimized_schema = schema = copy.deepcopy(body.unoptimized_schema)

@@ -1,4 +1,5 @@
-"""Says where our verdicts and canonical forms differ from those of the others, and fails on what is not explained. Usage: compare.py FOLDER"""
+"""Compares our verdicts and canonical forms with those of the other tools, and fails on unexplained differences. Usage:
+compare.py FOLDER"""
 
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 SERIALIZED = "its digest is that of its serializer's text (<x/> for an empty element), not of the canonical form"
 NOT_INHERITED = "SignedInfo does not inherit xml: attributes of the root (Canonical XML 1.0, section 2.4)"
 
-# Outputs that are themselves wrong, so that xmlsec1 refuses them as we do.
+# Outputs that are themselves invalid: xmlsec1 rejects them as well.
 WRONG = {
     ("dgii-ecf", "edge_empty"): SERIALIZED,
     ("dgii-ecf", "edge_only_space"): SERIALIZED,
@@ -49,7 +50,7 @@ def main(folder: Path) -> int:
             problems.append(f"{signer} {path.name}: we say {ours}, xmlsec1 {'accepts' if accepted else 'refuses'}")
     for method, option in (("inclusive", "--c14n"), ("exclusive", "--exc-c14n")):
         for document in sorted((folder / "documents").glob("*.xml")):
-            # xmllint keeps comments, and there is no option against it.
+            # xmllint keeps comments and has no option to drop them.
             bare = folder / "without-comments.xml"
             bare.write_bytes(document.read_bytes().replace(b"<!-- c -->", b""))
             if (folder / f"c14n-{method}" / document.name).read_bytes() == libxml2(option, bare):

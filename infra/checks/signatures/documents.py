@@ -1,4 +1,4 @@
-"""Writes documents whose canonical form is easy to get wrong, around the shape of a receipt. Usage: documents.py FOLDER"""
+"""Writes documents, in the form of a receipt, whose canonical form is easy to get wrong. Usage: documents.py FOLDER"""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Signs every document with xmlsec1 and with signxml, in each form that our profile admits. Usage: sign.py FOLDER"""
+"""Signs every document with xmlsec1 and with signxml, in each form that our profile accepts. Usage: sign.py FOLDER"""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What a key that leaked, or a company that signed up for nothing, can do."""
+"""Attacks with a leaked key, or as a company that signed up for free."""
 
 import threading
 import time
@@ -15,7 +15,7 @@ def prepare(target):
 
 
 def k7_rounds_of_a_p12_are_not_kept(target):
-    """A file that takes long to open, uploaded by a company of the stranger's own, and what that company's first receipt costs."""
+    """Uploads a slow P12 file to the stranger's own company, and measures the cost of that company's first receipt."""
     def cost(rnc, **rounds):
         key = target.signed_up(rnc)["api_key"]["key"]
         upload = target.upload_p12(stranger.self_signed(f"IDCDO-{rnc}").p12("clave123", **rounds), "clave123", key)
@@ -85,7 +85,7 @@ def k3_one_slow_test_of_a_webhook_at_a_time(target):
 
     def test():
         answers.append(target.client("POST", f"/client/webhooks/{hook['public_id']}/test", key=key))
-        # The first that was refused ends the wait of the other.
+        # The first rejected request ends the other's wait.
         if answers[-1].status in (409, 429):
             release.set()
 
@@ -100,7 +100,7 @@ def k3_one_slow_test_of_a_webhook_at_a_time(target):
 
 
 def parameter(target, path, method, word):
-    """The name of a parameter or body member whose name contains `word`, as the contract of the running system has it."""
+    """The name of a parameter or body member that contains `word`, from the running system's contract."""
     operation = target.contract["paths"].get(path, {}).get(method, {})
     names = [one.get("name", "") for one in operation.get("parameters", [])]
     for content in operation.get("requestBody", {}).get("content", {}).values():
@@ -153,7 +153,7 @@ def sign_for_portal(target, key):
     return target.client("POST", "/client/tools/sign-xml", PORTAL, key, {"Content-Type": "application/xml"})
 
 
-# From here on the company has a production key; rows run in the order in which they stand.
+# From here on the company has a production key; rows run in order.
 
 def k1_a_test_key_does_not_touch_production(target):
     production = target.operator("issue_api_key", company=target.company, environment="ecf")["api_key"]["key"]

@@ -1,11 +1,11 @@
-"""Seeds and tokens of others, guesses, and times that nobody counts with."""
+"""Attacks with others' seeds and tokens, guesses, and extreme times."""
 
 import re
 
 import stranger
 from target import BAKERY, NotPlayed, Peer, call, eventually, flood, not_limited, refuse
 
-# The first and the last instant that a calendar of four digits and a sign has.
+# The first and the last instant of the calendar with signed four-digit years.
 FIRST, LAST = "-009999-01-02T01:59:59Z", "9999-12-30T22:00:00Z"
 EVIL = ("101672919", "130555551", "130555552", "130555553")
 
@@ -16,7 +16,7 @@ def prepare(target):
 
 
 def send_answer(target, issuer, encf, receiver_url=None):
-    """An answer of the demo company to a receipt of `issuer`, which our service hands over."""
+    """Submits the demo company's approval of a receipt from `issuer`, which the service delivers."""
     xml = target.trusted.sign(stranger.approval(issuer, target.rnc, encf, "1"))
     body = {"idempotency_key": f"answer-{encf}", "sender_rnc": target.rnc, "receiver_rnc": issuer, "ecf_type": "31", "encf": encf,
             "signed_xml": stranger.base64.b64encode(xml).decode()}
@@ -33,7 +33,7 @@ def s6_no_seed_of_a_receiver_url_is_signed(target):
 
 
 def s6_one_seed_an_hour_is_signed_for_a_peer(target):
-    """The peer takes no token, so each of three documents has a reason to ask for another seed."""
+    """The peer rejects every token, so each of three documents is a reason to request another seed."""
     with Peer() as peer:
         peer.demands_token, handler = True, peer.server.RequestHandlerClass
         handler.answer_with = 401
@@ -86,7 +86,7 @@ def s7_guesses_at_receipts_get_one_answer(target):
 
 
 def s10_a_guessed_idempotency_key_gives_no_key_of_another(target):
-    """What the stranger knows is public: RNC, name and e-mail, and the habits of an ERP."""
+    """The stranger knows only public data: RNC, name and e-mail, and common formats of ERPs."""
     seen, taken = [], False
     for rnc, reference in (("130777771", "130777771"), ("130777772", "alta-130777772-produccion")):
         victim = target.register(rnc, idempotency_key=reference)
@@ -98,19 +98,19 @@ def s10_a_guessed_idempotency_key_gives_no_key_of_another(target):
         victims_key = victim.json["api_key"]["key"]
         forged = target.register(rnc, idempotency_key=reference)
         same = forged.status == 201 and forged.json["company"]["public_id"] == victim.json["company"]["public_id"]
-        # A revoked key is cached for a minute, so the list of keys tells more than its first answer.
+        # A revoked key is cached for a minute, so the list of keys is more reliable than the key's first response.
         usable = target.client("GET", "/client/company", key=victims_key).status == 200
         taken = taken or same or not usable
         seen.append(f"{reference}: {forged.status}, a key of the victim's company: {same}, the victim's key works: {usable}")
     return refuse(taken, "; ".join(seen))
 
 
-# The limit of a window of one minute, twice, as the clock may begin another window meanwhile, and some more.
+# Twice the limit of a one-minute window, because a new window may start meanwhile, plus a margin.
 FLOOD = 2 * 600 + 100
 
 
 def floods(target):
-    """Rows that end with a limit reached; they have a system of their own."""
+    """Rows that end at a rate limit; they have their own system."""
     target.self_signed = stranger.self_signed(f"IDCDO-{BAKERY}")
 
 

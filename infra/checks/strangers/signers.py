@@ -1,4 +1,4 @@
-"""Who signed: planted invoices, answers in another's name, certificates that have expired, tokens for anybody."""
+"""Attacks on the signer: planted invoices, approvals in another's name, expired certificates, tokens for third parties."""
 
 import json
 import re
@@ -17,13 +17,13 @@ def prepare(target):
 
 
 def items(target, encf, mine):
-    """The inbox items with this number of the bakery: those that the stranger planted, or the others."""
+    """The bakery's inbox items with this number: those of the stranger, or the others."""
     found = [item for item in target.inbox() if item["encf"] == encf and item["rnc_emisor"] == BAKERY]
     return [item for item in found if (target.planter in item["signer"]) == mine]
 
 
 def plant(target, encf, name):
-    """An invoice in the bakery's name, signed by the stranger. Whether it was acknowledged as received."""
+    """Sends an invoice in the bakery's name, signed by the stranger. Returns whether it was acknowledged as received."""
     target.planter = name
     signer = stranger.self_signed(f"IDCDO-{BAKERY}", name)
     return target.plant(signer.sign(stranger.receipt(BAKERY, target.rnc, encf))).estado == "0"
@@ -38,7 +38,7 @@ def s1_a_planted_invoice_is_not_believed(target):
     planted = items(target, "E310000009001", mine=True)
     if received and not planted:
         raise NotPlayed("received and not in the inbox")
-    # The authority is asked meanwhile and must not confirm what it does not know.
+    # The authority is queried meanwhile and must not confirm an unknown receipt.
     believed = eventually(lambda: [item for item in items(target, "E310000009001", mine=True) if is_believed(item)], 4)
     seen = [{name: item.get(name) for name in ("signer_trusted", "authority_state")} for item in believed or planted]
     return refuse(believed, f"received: {received}; in the inbox: {seen}")
@@ -93,7 +93,7 @@ def delivered(target, public_id):
 
 
 def genuine(target, reference, encf, planted):
-    """The bakery's own receipt is delivered and confirmed, and its twin is not."""
+    """The bakery's own receipt is delivered and confirmed, and its planted twin is not."""
     issued = target.accepted(reference, target.rnc, target.bakery_key, BAKERY)
     if issued["encf"] != encf:
         raise NotPlayed(f"the bakery used {issued['encf']}, not {encf}")
@@ -149,7 +149,7 @@ def s3_an_expired_certificate_does_not_sign_today(target):
 
 
 def s11_who_got_the_token_is_kept_with_the_document(target):
-    """A token is needed, one certificate gets it, and another signs the document."""
+    """The service requires a token; one certificate gets it, and another one signs the document."""
     target.made("PATCH", "/client/company", {"settings": {"reception_token": True}}, target.bakery_key)
     caller = stranger.self_signed("IDCDO-00112345678", "QUIEN LLAMA")
     address = f"{target.published(BAKERY)}/fe/autenticacion/api"

@@ -1,11 +1,11 @@
-"""How much a stranger can make the service keep, read and compute."""
+"""Attacks on size: how much data and work a stranger can cause."""
 
 import stranger
 from target import BAKERY, NotPlayed, eventually, refuse
 
-# What a function may answer.
+# Upper bound of a function's response.
 ANSWER_LIMIT_BYTES = 6 * 1024 * 1024
-# The largest body of 4 MB, its copies on the way in and the other work of the process.
+# Memory for the largest body of 4 MB, its copies while it is read, and other work of the process.
 MOST_MEMORY_KIB = 100 * 1024
 
 
@@ -15,7 +15,7 @@ def prepare(target):
 
 
 def elements(size_bytes):
-    """`<ECF>` with this many bytes of empty elements, each with a name of its own."""
+    """`<ECF>` with this many bytes of empty elements, each with a unique name."""
     names, length = [], 0
     while length < size_bytes:
         names.append(f"<a{len(names)}/>")
@@ -72,7 +72,7 @@ def s4_large_certificates_are_refused(target):
 
 
 def s4_a_large_answer_does_not_keep_a_receipt_from_its_verdict(target):
-    """The largest subject that fits into the record leaves no room for the verdict."""
+    """The largest subject that fits into the record would leave no room for the verdict."""
     target.control("PUT", "verdict-delay", {"ms": 4000})
     receipt = target.issue("large-answer-early")
     xml = stranger.approval(target.rnc, BAKERY, receipt["encf"])
@@ -91,7 +91,7 @@ def s4_a_large_answer_does_not_keep_a_receipt_from_its_verdict(target):
 
 
 def s4_a_page_of_large_items_is_an_answer(target):
-    """The largest subject first; where it is refused, the largest values that are not."""
+    """Starts with the largest subject; if it is rejected, continues with the largest accepted values."""
     received = 0
     for size in (400_000, 700):
         signer = stranger.self_signed(f"IDCDO-{BAKERY}", "GRANDE", subject_bytes=size)

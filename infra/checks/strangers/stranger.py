@@ -1,4 +1,4 @@
-"""What a stranger can make without asking anybody: keys, certificates, P12 files and signed documents."""
+"""What a stranger can create alone: keys, certificates, P12 files and signed documents."""
 
 import base64
 import hashlib
@@ -60,8 +60,8 @@ class Signer:
 
 
 def self_signed(serial, name="PERSONA CUALQUIERA", since=-1, until=365, subject_bytes=0, extension_bytes=0):
-    """A certificate of the stranger's own with any `serialNumber`, valid between two days counted from today. `subject_bytes` and
-    `extension_bytes` make it large."""
+    """A certificate of the stranger with any `serialNumber`, valid between two days relative to today. `subject_bytes`
+    and `extension_bytes` enlarge it."""
     attributes = [x509.NameAttribute(NameOID.COMMON_NAME, name), x509.NameAttribute(NameOID.SERIAL_NUMBER, serial)]
     while subject_bytes > 0:
         part = min(subject_bytes, 32_000)
@@ -93,7 +93,7 @@ def receipt(issuer, buyer, encf, at=None, name="Suplidora del Este SRL", total="
 
 
 def approval(issuer, buyer, encf, estado="2", date=None, total="1180.00", at=None, reason="No lo pedimos"):
-    """An unsigned answer of a buyer (ACECF); `estado` 1 approves, 2 rejects."""
+    """An unsigned approval or rejection by a buyer (ACECF); `estado` 1 approves, 2 rejects."""
     at = at or now()
     why = f"<DetalleMotivoRechazo>{reason}</DetalleMotivoRechazo>" if estado == "2" else ""
     return ("<ACECF><DetalleAprobacionComercial><Version>1.0</Version>"

@@ -1,4 +1,4 @@
-"""The running system that is attacked, and what its owners and the authority do meanwhile."""
+"""The attacked system, and the actions of its owners and of the authority."""
 
 import http.client
 import json
@@ -13,12 +13,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import stranger
 
-# The second company, whose certificate is the demo company's.
+# The second company, which uses the demo company's certificate.
 BAKERY = "131880681"
 
 
 class Succeeded(Exception):
-    """The attack succeeded; the text says what was seen."""
+    """The attack succeeded; the text describes the result."""
 
 
 class NotPlayed(Exception):
@@ -26,7 +26,7 @@ class NotPlayed(Exception):
 
 
 def refuse(succeeded, seen):
-    """Ends a row: `seen` as its result, or as what the attack reached."""
+    """Ends a row: `seen` is its result, or what the attack achieved."""
     if succeeded:
         raise Succeeded(seen)
     return seen
@@ -45,13 +45,13 @@ class Answer:
 
     @property
     def code(self):
-        """The error code, or the first words of what came instead."""
+        """The error code, or the first characters of another response."""
         found = re.search(rb'"code":"([a-z_0-9]+)"', self.body)
         return f"{self.status} {found[1].decode()}" if found else f"{self.status} {self.body[:60].decode(errors='replace')}".strip()
 
     @property
     def estado(self):
-        """`Estado` of an acknowledgement (ARECF): `0` received, `1` not received; none when this is no acknowledgement."""
+        """`Estado` of an acknowledgement (ARECF): `0` received, `1` not received; `None` for any other response."""
         found = re.search(rb"<Estado>(\d)</Estado>", self.body)
         return found[1].decode() if found and self.status == 200 else None
 
@@ -67,21 +67,21 @@ def call(method, url, body=None, headers=None, timeout=40):
         fields = {name.lower(): value for name, value in answer.getheaders()}
         return Answer(answer.status, fields, content, time.monotonic() - begun)
     except (OSError, http.client.HTTPException) as error:
-        # A connection that is cut is how a crashed function looks from outside.
+        # A closed connection is what a crashed function looks like from outside.
         return Answer(599, {}, repr(error).encode(), time.monotonic() - begun)
     finally:
         connection.close()
 
 
 def not_limited(answer):
-    """A rate limit must not be what refuses a row that is about something else."""
+    """A rate limit must not be the reason why another row's request is rejected."""
     if answer.status == 429:
         raise NotPlayed(f"refused by a rate limit before it was judged: {answer.code}")
     return answer
 
 
 def eventually(what, seconds):
-    """The first true result within this time, else none."""
+    """The first true result within this time, otherwise `None`."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if result := what():
@@ -91,7 +91,7 @@ def eventually(what, seconds):
 
 
 class Target:
-    """A local system of its own for one group of rows."""
+    """A local system for one group of rows."""
 
     def __init__(self, program, ready, place):
         self.program, self.ready, self.data = program, ready, place.parent / "data"
@@ -99,11 +99,11 @@ class Target:
         self.simulator = ready["simulator_url"]
         self.rnc, self.key = ready["company_rnc"], ready["api_key"]
         self.company = json.loads((self.data / "demo.json").read_text())["company"]
-        # Who has this signs as the demo company and the bakery do.
+        # The owner of this certificate signs as the demo company and as the bakery.
         self.trusted = stranger.Signer.of_p12(stranger.base64.b64decode(ready["test_p12"]), ready["test_p12_pin"])
         self.bakery_key = None
 
-    # What a client does.
+    # A client's actions.
 
     def client(self, method, path, body=None, key=None, headers=None):
         fields = {"X-API-Key": key or self.key, **(headers or {})}
@@ -112,7 +112,7 @@ class Target:
         return call(method, self.api + path, body, fields)
 
     def made(self, method, path, body=None, key=None):
-        """The answer to a request that has to work."""
+        """The response to a request that must succeed."""
         answer = self.client(method, path, body, key)
         if answer.status >= 300:
             raise NotPlayed(f"{method} {path}: {answer.code}")
@@ -124,7 +124,7 @@ class Target:
         return self.client("POST", path, body + b"--p12--\r\n", key, {"Content-Type": "multipart/form-data; boundary=p12"})
 
     def issue(self, reference, buyer=BAKERY, key=None, rnc=None):
-        """A receipt of RD$1,180.00 from the demo company, or another, to this buyer."""
+        """Issues a receipt of RD$1,180.00 from the demo company, or another, to this buyer."""
         payload = {
             "Encabezado": {
                 "IdDoc": {"TipoIngresos": "01", "TipoPago": 1, "IndicadorMontoGravado": 0},
@@ -141,7 +141,7 @@ class Target:
         return self.made("GET", f"/ecf/{public_id}", key=key)
 
     def accepted(self, reference, buyer=BAKERY, key=None, rnc=None, seconds=20):
-        """A receipt that the authority has accepted."""
+        """Issues a receipt and waits until the authority has accepted it."""
         issued = self.issue(reference, buyer, key, rnc)
         done = eventually(lambda: (view := self.receipt(issued["public_id"], key))["status"] == "accepted" and view, seconds)
         if not done:
@@ -163,10 +163,10 @@ class Target:
             raise NotPlayed(f"sign-up: {answer.code}")
         return answer.json
 
-    # What others do.
+    # Actions of other companies and of the authority.
 
     def open_bakery(self):
-        """A second verified company; both are in the authority's directory."""
+        """Signs up a second verified company; both are in the authority's directory."""
         body = {"rnc": BAKERY, "name": "Panadería La Espiga SRL", "email": "pan@example.com",
                 "p12_base64": self.ready["test_p12"], "pin": self.ready["test_p12_pin"]}
         answer = call("POST", self.api + "/public/register", json.dumps(body).encode(), {"Content-Type": "application/json"})
@@ -190,13 +190,13 @@ class Target:
     def list_in_directory(self, rnc, base, authentication=""):
         self.control("PUT", f"directory/{rnc}", {"nombre": "X", "urlRecepcion": base, "urlAceptacion": base, "urlOpcional": authentication})
 
-    # What a stranger sends.
+    # A stranger's actions.
 
     def published(self, rnc=None, environment="testecf"):
         return f"{self.base}/{rnc or self.rnc}/{environment}"
 
     def fe(self, service, xml, rnc=None, environment="testecf", headers=None):
-        """A document to one of the published services: `recepcion` or `aprobacioncomercial`."""
+        """Sends a document to one of the published services: `recepcion` or `aprobacioncomercial`."""
         fields = {"Content-Type": "application/xml", **(headers or {})}
         return call("POST", f"{self.published(rnc, environment)}/fe/{service}/api/ecf", xml, fields)
 
@@ -217,7 +217,7 @@ class Target:
 
 
 class Peer:
-    """A taxpayer's services in the stranger's hands: demands a token, and hands out any seed and any grant."""
+    """A taxpayer's services under the stranger's control: requires a token, and returns any seed and any token."""
 
     def __init__(self, seed=None, forward=None, expira=None, demands_token=True):
         self.seed, self.forward, self.expira, self.demands_token = seed, forward, expira, demands_token
@@ -262,7 +262,7 @@ class Peer:
         return self.seed or f"<SemillaModel><valor>semilla-{self.seeds_given}</valor><fecha>{stranger.now():%Y-%m-%dT%H:%M:%S-04:00}</fecha></SemillaModel>".encode()
 
     def pass_on(self, form, content_type):
-        """Shows the signed seed to the authority, as its owner would."""
+        """Forwards the signed seed to the authority, as its owner would."""
         answer = call("POST", f"{self.forward}/validarsemilla", form, {"Content-Type": content_type, "Accept": "application/json"})
         if answer.status == 200 and b"token" in answer.body:
             self.stolen = answer.json["token"]
@@ -276,7 +276,7 @@ class Peer:
 
 
 def flood(request, most, seconds=30, at_once=8):
-    """Sends until one is refused for their number: how many went out, and whether one was."""
+    """Sends requests until one is rate-limited: returns the number of requests, and whether one was."""
     end, limited, sent = time.monotonic() + seconds, threading.Event(), []
 
     def send(number):

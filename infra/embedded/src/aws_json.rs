@@ -1,4 +1,4 @@
-//! What SQS and Secrets Manager have in common: one operation name in `X-Amz-Target`, one JSON body each way.
+//! Shared by SQS and Secrets Manager: the operation's name in `X-Amz-Target`, a JSON body in request and response.
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode};
@@ -7,16 +7,16 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The largest request body that is read: a batch of messages, escaped, fits twice.
+/// Upper bound of a request body: twice the size of a batch of messages, escaped.
 pub(crate) const MAX_REQUEST_BYTES: usize = 16 * 1024 * 1024;
 
-/// An error as the services name it.
+/// An error as the services write it.
 #[derive(Debug, thiserror::Error)]
 #[error("{code}: {message}")]
 pub(crate) struct AwsError {
-    /// The shape name that the SDK turns into an error variant.
+    /// The shape name, which the SDK maps to an error variant.
     pub(crate) code: &'static str,
-    /// The older code, which SQS sends beside the shape name and the SDK prefers.
+    /// The error code of the older query protocol. SQS sends it beside the shape name, and the SDK prefers it.
     pub(crate) query_code: Option<&'static str>,
     pub(crate) message: String,
     pub(crate) status: StatusCode,
@@ -64,17 +64,17 @@ impl From<serde_json::Error> for AwsError {
 ///
 /// # Errors
 ///
-/// `SerializationException`, as AWS answers, for what is not the JSON of this operation.
+/// `SerializationException`, as on AWS, when the body is not the JSON of this operation.
 pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, AwsError> {
     serde_json::from_slice(body).map_err(|error| AwsError::new("SerializationException", error.to_string()))
 }
 
-/// Makes an output the JSON body that carries it.
+/// Converts an output to its JSON body.
 pub(crate) fn output(value: impl Serialize) -> Result<Value, AwsError> {
     Ok(serde_json::to_value(value)?)
 }
 
-/// The answer to a request, in the given version of the protocol (`1.0` or `1.1`).
+/// The response to a request, in the given version of the protocol (`1.0` or `1.1`).
 pub(crate) fn respond(version: &'static str, result: Result<Value, AwsError>) -> Response<Body> {
     let (status, body, query_error) = match result {
         Ok(value) => (StatusCode::OK, value, None),

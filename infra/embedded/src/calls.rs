@@ -1,4 +1,4 @@
-//! How often each operation was asked for, repeats of the SDK included.
+//! Counts the requests of each operation, including retries of the SDK.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,7 +28,7 @@ impl Calls {
 pub(crate) fn operation<'r>(method: &'r Method, headers: &'r HeaderMap) -> (&'r str, &'r str) {
     let target = headers.get("x-amz-target").and_then(|value| value.to_str().ok());
     match target.and_then(|target| target.split_once('.')) {
-        // `DynamoDB_20120810` names a version too.
+        // `DynamoDB_20120810` contains a version as well.
         Some((service, operation)) => (service.split('_').next().unwrap_or(service), operation),
         None => ("S3", method.as_str()),
     }

@@ -1,8 +1,8 @@
 //! The time of the embedded services.
 //!
-//! They play AWS, whose clock the rest of the system cannot turn either; so this module asks the system directly. Only the
-//! waits of the queues can be told to pass faster ([`Pace`]), for a local system that lives in a time lapse as a whole.
-//! Everything below the request handlers takes the time as an argument.
+//! The services play AWS, whose clock cannot be set, so this module asks the system directly. Only the delays of the
+//! queues can run faster ([`Pace`]), for a local system that runs in a time lapse. All code below the request handlers
+//! takes the time as an argument.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -24,12 +24,12 @@ impl Millis {
         Millis(self.0.saturating_add(seconds.saturating_mul(1000)))
     }
 
-    /// How long it is from this instant to `later`; nothing if that has passed.
+    /// The duration from this instant to `later`; zero if `later` has passed.
     pub(crate) fn until(self, later: Millis) -> Duration {
         Duration::from_millis(u64::try_from(later.0.saturating_sub(self.0)).unwrap_or(0))
     }
 
-    /// Seconds since the epoch, as the JSON protocols write instants.
+    /// Seconds since the epoch, the format of instants in the JSON protocols.
     pub(crate) fn as_epoch_seconds(self) -> f64 {
         self.0 as f64 / 1000.0
     }
@@ -39,7 +39,7 @@ impl Millis {
     }
 }
 
-/// How fast delays and visibility time-outs pass.
+/// The speed of delays and visibility timeouts.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     since: Millis,
@@ -56,7 +56,7 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// `times` as fast as the system's clock since that instant.
+    /// Runs `times` as fast as the system's clock from that instant on.
     pub fn lapse(since_epoch: Duration, times: u32) -> Pace {
         Pace {
             since: Millis(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX)),
@@ -77,7 +77,7 @@ impl Pace {
         )
     }
 
-    /// How long one has to sleep for so much of this time to pass.
+    /// The real duration of a delay.
     pub(crate) fn sleep(self, lapsed: Duration) -> Duration {
         lapsed / self.times
     }

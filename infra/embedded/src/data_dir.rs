@@ -1,18 +1,18 @@
-//! The folder that holds the state of all services, claimed by one process at a time.
+//! The folder with the state of all services. One process at a time locks it.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use crate::StartError;
 
-/// A claimed folder, or none when state lives in memory. The claim ends when the value is dropped.
+/// The locked folder, or `None` when state is in memory. Dropping the value unlocks the folder.
 #[derive(Debug)]
 pub(crate) struct DataDir(Option<Claim>);
 
 #[derive(Debug)]
 struct Claim {
     path: PathBuf,
-    // Held for its lock. Two processes on one folder would each deliver the other's messages.
+    // Stored for its lock. Two processes on one folder would deliver each other's messages.
     _lock: File,
 }
 

@@ -1,6 +1,7 @@
 //! DynamoDB: the `dynoxide` server on a loopback port of its own.
 //!
-//! Its router is private, so requests are passed on over a connection pool. What we add is the timer behind time to live.
+//! Its router is private, so requests are forwarded over a connection pool. This module adds the timer for time to
+//! live.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -19,7 +20,8 @@ use crate::aws_json::{self, AwsError};
 use crate::data_dir::DataDir;
 use crate::sqlite::blocking;
 
-/// AWS may take days to delete expired items; half a minute keeps a local table small without being relied upon.
+/// AWS may take days to delete expired items. Thirty seconds keep a local table small and are still late enough that no
+/// code can rely on the deletion.
 const SWEEP_EVERY: Duration = Duration::from_secs(30);
 
 pub(crate) struct DynamoDb {
@@ -62,14 +64,14 @@ impl DynamoDb {
     }
 }
 
-/// Starts the server and answers with where it listens.
+/// Starts the server and returns its address.
 fn serve(database: Database) -> std::io::Result<Authority> {
     let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     listener.set_nonblocking(true)?;
     let address = listener.local_addr()?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
     tokio::spawn(async move {
-        // It ends with the runtime, after the front has let the requests under way finish.
+        // The server ends with the runtime, after the front has finished the open requests.
         let never = std::future::pending();
         if let Err(reason) = dynoxide::server::serve_with_shutdown(listener, database, never).await {
             tracing::error!(reason, "the dynamodb server ended");
@@ -81,7 +83,7 @@ fn serve(database: Database) -> std::io::Result<Authority> {
         .map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidInput, error))
 }
 
-/// Deletes expired items every now and then.
+/// Deletes expired items every [`SWEEP_EVERY`].
 async fn sweep(database: Database) {
     let mut timer = tokio::time::interval(SWEEP_EVERY);
     timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);

@@ -1,8 +1,8 @@
-//! Faults on order: calls that are refused, throttled, carried out without an answer, or late, as they happen between a function
-//! and AWS. Each fault that meets a call is logged, so that a test can demand that it did.
+//! Fault injection for AWS calls: rejected, throttled, executed without a response, or delayed, as it happens between a
+//! function and AWS. Each injected fault is logged, so that a test can assert it.
 //!
-//! The SDK tries a call again under the same invocation id; some faults meet only its first request, so that the second one
-//! finds its own work done, and some meet them all, so that the caller never learns what became of it.
+//! The SDK retries a call under the same invocation id. Some faults affect only the first request of a call, so that
+//! the retry finds the work already done. Others affect every request, so that the caller never learns the result.
 
 mod refusal;
 
@@ -16,45 +16,46 @@ use s3s::Body;
 
 use self::refusal::Call;
 
-/// How often calls meet a fault.
+/// The share of calls that meet a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultRate {
-    /// Of a hundred calls.
+    /// Percentage of calls.
     pub percent: u8,
-    /// Where the row of decisions begins: the n-th call meets the same fault in every run with this seed.
+    /// Seed of the sequence: with the same seed, the n-th call meets the same fault in every run.
     pub seed: u64,
 }
 
-/// Calls whose later requests are still recognised; no SDK client has so many under way.
+/// Upper bound of calls whose retries are still recognised; it exceeds the open calls of any SDK client.
 const REMEMBERED: usize = 512;
 
-/// The connection is to end without an answer.
+/// The connection closes without a response.
 #[derive(Debug, thiserror::Error)]
 #[error("a fault was ordered: this call gets no answer")]
 pub(crate) struct Lost;
 
-/// What meets one call.
+/// The fault that one request meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     None,
-    /// The request is not carried out, and there is no answer.
+    /// The request is not executed, and the connection closes without a response.
     NotSent,
-    /// It is carried out and the answer gets lost.
+    /// The request is executed, and the connection closes without a response.
     AnswerLost,
     LateBefore(Duration),
     LateAfter(Duration),
-    /// It is not carried out: the service is asked for more than it allows.
+    /// The request is not executed: the service throttles it.
     Throttled,
-    /// It is not carried out: a transaction holds the item. What writes no item is throttled instead.
+    /// The request is not executed: a transaction holds the item. An operation that writes no item is throttled
+    /// instead.
     Conflict,
-    /// It is not carried out, and the answer is 500.
+    /// The request is not executed, and the response is 500.
     Failed,
-    /// It is carried out, and the answer is 500.
+    /// The request is executed, and the response is 500.
     FailedAfter,
 }
 
 impl Fault {
-    /// The name in the log.
+    /// The fault's name in the log.
     fn name(self) -> &'static str {
         match self {
             Fault::None => "none",
@@ -69,7 +70,7 @@ impl Fault {
         }
     }
 
-    /// Meets a request with this fault; `serve` carries the request out.
+    /// Applies this fault to a request; `serve` executes the request.
     pub(crate) async fn meet<F>(
         self,
         request: Request<Incoming>,
@@ -110,7 +111,7 @@ impl Fault {
     }
 }
 
-/// The faults that were ordered; clones share them.
+/// The configured faults; clones share them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Faults(Arc<Mutex<Option<Row>>>);
 
@@ -119,7 +120,7 @@ impl Faults {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = rate.map(Row::new);
     }
 
-    /// What meets the request with these headers.
+    /// The fault for the request with these headers.
     pub(crate) fn next(&self, headers: &HeaderMap) -> Fault {
         let mut row = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(row) = row.as_mut() else {
@@ -130,12 +131,12 @@ impl Faults {
     }
 }
 
-/// A row of decisions.
+/// The sequence of faults.
 #[derive(Debug)]
 struct Row {
     percent: u64,
     state: u64,
-    /// What the later requests of a call meet.
+    /// The fault for the retries of each recent call.
     met: VecDeque<(Vec<u8>, Fault)>,
 }
 
@@ -162,7 +163,7 @@ impl Row {
         first
     }
 
-    /// What the first request of a call meets, and what its later ones do.
+    /// The fault for the first request of a call, and the fault for its retries.
     fn decide(&mut self) -> (Fault, Fault) {
         if self.random() % 100 >= self.percent {
             return (Fault::None, Fault::None);
@@ -184,7 +185,7 @@ impl Row {
         }
     }
 
-    /// SplitMix64: the row depends on the seed alone.
+    /// SplitMix64: the sequence depends on the seed alone.
     fn random(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.state;

@@ -1,6 +1,6 @@
-//! The one port: takes each request to the service it is for, and ends the connections at shutdown.
+//! The one port: routes each request to its service, and closes the connections at shutdown.
 //!
-//! The JSON services name themselves in `X-Amz-Target`; S3 is whatever comes without it.
+//! The JSON services are named in `X-Amz-Target`; a request without this header is for S3.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -38,12 +38,13 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    /// Opens every database; must be called inside the runtime that serves them.
+    /// Opens every database. Must be called inside the runtime that serves them.
     pub(crate) fn open(
         data_dir: &DataDir,
         endpoint_url: &str,
         pace: Pace,
-        (faults, calls): (Faults, Calls),
+        faults: Faults,
+        calls: Calls,
         stopping: watch::Receiver<bool>,
     ) -> Result<Arc<Services>, StartError> {
         Ok(Arc::new(Services {
@@ -56,12 +57,12 @@ impl Services {
         }))
     }
 
-    /// Shows the messages again that an earlier process had received and not deleted.
+    /// Makes messages visible that an earlier process received and did not delete.
     pub(crate) fn release_in_flight(&self) -> Result<(), StartError> {
         self.sqs.release_in_flight()
     }
 
-    /// The answer, unless a fault lets it get lost: then the connection ends without one.
+    /// The response, unless a fault loses it: then the connection closes without one.
     async fn answer_or_lose(&self, request: Request<Incoming>) -> Result<Response<Body>, Lost> {
         self.calls.count(request.method(), request.headers());
         let fault = self.faults.next(request.headers());
@@ -113,9 +114,9 @@ pub(crate) async fn read(request: Request<Incoming>) -> Result<bytes::Bytes, Aws
         .map_err(|error| AwsError::new("SerializationException", error.to_string()))
 }
 
-/// Serves until `stopping` turns, then lets the requests under way finish.
+/// Serves until `stopping` changes, then finishes the open requests.
 pub(crate) async fn serve(listener: TcpListener, services: Arc<Services>, mut stopping: watch::Receiver<bool>) {
-    // Aborted with this task: a dropped `Embedded` leaves no connection behind.
+    // Aborted together with this task: a dropped `Embedded` leaves no connection open.
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
@@ -124,7 +125,7 @@ pub(crate) async fn serve(listener: TcpListener, services: Arc<Services>, mut st
                     connections.spawn(connection(stream, Arc::clone(&services), stopping.clone()));
                 }
                 Err(error) => {
-                    // Out of file descriptors, as a rule: some come back when a connection ends.
+                    // Usually the process is out of file descriptors. Some become free when a connection closes.
                     tracing::warn!(error = &error as &dyn std::error::Error, "a connection could not be accepted");
                     connections.join_next().await;
                 }
@@ -137,14 +138,14 @@ pub(crate) async fn serve(listener: TcpListener, services: Arc<Services>, mut st
     while connections.join_next().await.is_some() {}
 }
 
-/// Resolves when the services are asked to stop, or their owner is gone.
+/// Resolves when a shutdown is requested, or when the owner of the services is dropped.
 pub(crate) async fn stopped(stopping: &mut watch::Receiver<bool>) {
-    // The error means that the sender was dropped, which is the other way to say stop.
+    // An error means that the sender was dropped, which is a shutdown too.
     let _ = stopping.wait_for(|stop| *stop).await;
 }
 
 async fn connection(stream: TcpStream, services: Arc<Services>, mut stopping: watch::Receiver<bool>) {
-    // Answers are small and come in one piece; waiting for more to send would add 40 ms to each.
+    // Responses are small and written at once; Nagle's algorithm would add 40 ms to each.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(
             error = &error as &dyn std::error::Error,

@@ -1,20 +1,20 @@
 //! DynamoDB, S3, SQS and Secrets Manager on one loopback port, inside the calling process.
 //!
-//! The local system and the tests run the production code, the AWS SDK included, against this crate: it speaks the
-//! real wire protocols, so nothing above the SDK knows where it is. Each service keeps what it answered in the
-//! data folder before it answers; a killed process loses nothing that was acknowledged.
+//! The local system and the tests run the production code, including the AWS SDK, against this crate. It speaks the
+//! real wire protocols, so the code above the SDK is the same as in production. Each service writes its state to the
+//! data folder before it responds; a killed process loses no acknowledged write.
 //!
-//! Start reading at [`front`], which takes each request to the service it names:
+//! Start reading at [`front`], which routes each request to its service:
 //!
 //! | module | service | made of |
 //! |---|---|---|
 //! | [`dynamodb`] | DynamoDB | the `dynoxide` crate, behind a proxy |
-//! | [`s3`] | S3 | the `s3s` crate for the protocol, files and SQLite of our own below it |
+//! | [`s3`] | S3 | the `s3s` crate for the protocol; files and SQLite for the state |
 //! | [`sqs`] | SQS | own code on SQLite |
 //! | [`secrets`] | Secrets Manager | own code on SQLite |
 //!
-//! What has no caller is not emulated: a request for it is refused with an error that names it. What else differs from AWS
-//! is listed in this crate's `README.md`.
+//! Only operations that have a caller are emulated. Any other request is rejected with an error that names the
+//! operation. This crate's `README.md` lists the other differences from AWS.
 
 mod aws_json;
 mod calls;
@@ -44,36 +44,36 @@ pub use crate::faults::FaultRate;
 use crate::faults::Faults;
 use crate::front::Services;
 
-/// The account that owns every queue, secret and bucket here.
+/// The account that owns every queue, secret and bucket.
 pub(crate) const ACCOUNT_ID: &str = "000000000000";
 
-/// The region named in the ARNs this crate makes; requests for any region are answered.
+/// The region in the ARNs of this crate. Requests for any region are answered.
 pub(crate) const REGION: &str = "us-east-1";
 
-/// The secret access key that presigned S3 addresses must have been made with.
+/// The secret access key of presigned S3 URLs.
 ///
-/// Requests that carry their signature in the `Authorization` header are taken whatever they are signed with. A
-/// presigned address is verified, because its expiry and its fixed parameters are worth testing.
+/// A signature in the `Authorization` header is not verified. The signature of a presigned URL is, because tests rely
+/// on its expiry and its fixed parameters.
 pub const PRESIGN_SECRET_ACCESS_KEY: &str = "test";
 
-/// How long requests that are under way may take once a shutdown was asked for.
+/// How long a shutdown waits for open requests.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
-/// Where the services keep their state and where they listen.
+/// Data folder, port and speed of the services.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The folder that holds all state, made when missing; `None` keeps everything in memory.
+    /// The folder of all state, created if missing; `None` stores the state in memory.
     pub data_dir: Option<PathBuf>,
-    /// The loopback port; 0 takes any free one.
+    /// The loopback port; 0 picks a free port.
     pub port: u16,
-    /// Shows messages again that were in flight when the folder was last in use, instead of waiting for their
-    /// visibility time-out. For a caller whose receivers all ended with the process: nobody else can be holding them.
+    /// Makes messages visible at once that were in flight when the folder was last in use. Set it when all receivers
+    /// ended with the process; otherwise these messages wait for their visibility timeout.
     pub release_in_flight: bool,
-    /// How fast the waits of the queues pass.
+    /// The speed of the queues' delays.
     pub pace: Pace,
 }
 
-/// Why the services could not be started.
+/// Why the services could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error("port {port} on the loopback address cannot be listened on")]
@@ -101,9 +101,9 @@ pub enum StartError {
     Runtime(#[source] std::io::Error),
 }
 
-/// The running services; dropping the value stops them.
+/// The running services. Dropping the value stops them.
 ///
-/// They run on threads of their own, so a caller that blocks its runtime does not block them, and a test on a
+/// They run on their own threads. A caller that blocks its runtime does not block the services, and a test on a
 /// single-threaded runtime works.
 #[derive(Debug)]
 pub struct Embedded {
@@ -112,9 +112,9 @@ pub struct Embedded {
     faults: Faults,
     calls: Calls,
     stop: watch::Sender<bool>,
-    // After `stop`, so that a drop tells the services before it takes their threads away.
+    // Declared after `stop`, so that a drop signals the services before it ends their threads.
     threads: Threads,
-    // Last: the folder is free for the next start once nothing runs on it any more.
+    // Declared last: the folder is unlocked only after all threads have ended.
     _data_dir: DataDir,
 }
 
@@ -123,7 +123,7 @@ impl Embedded {
     ///
     /// # Errors
     ///
-    /// When the port is taken, or the data folder is unusable, in use or of another layout.
+    /// When the port is taken, or the data folder is unusable, in use or of another layout version.
     pub async fn start(options: Options) -> Result<Embedded, StartError> {
         let data_dir = DataDir::claim(options.data_dir)?;
         let port = options.port;
@@ -146,7 +146,8 @@ impl Embedded {
                 &data_dir,
                 &endpoint_url,
                 options.pace,
-                (faults.clone(), calls.clone()),
+                faults.clone(),
+                calls.clone(),
                 stopping.clone(),
             )?;
             if options.release_in_flight {
@@ -167,22 +168,22 @@ impl Embedded {
         })
     }
 
-    /// The address of all four services, for the SDK's `endpoint_url` or `AWS_ENDPOINT_URL`.
+    /// The endpoint of all four services, for the SDK's `endpoint_url` or `AWS_ENDPOINT_URL`.
     pub fn endpoint_url(&self) -> &str {
         &self.endpoint_url
     }
 
-    /// From now on lets calls fail, get lost or wait as often as this says; `None` ends it.
+    /// Injects faults at this rate from now on; `None` stops them.
     pub fn misbehave(&self, rate: Option<FaultRate>) {
         self.faults.set(rate);
     }
 
-    /// How often each operation was called since the start, by service and operation (`DynamoDB UpdateItem`, `S3 PUT`).
+    /// The number of requests since the start, by service and operation (`DynamoDB UpdateItem`, `S3 PUT`).
     pub fn calls(&self) -> BTreeMap<String, u64> {
         self.calls.so_far()
     }
 
-    /// Lets the requests under way finish, for up to two seconds, and stops.
+    /// Waits up to two seconds for the open requests, then stops.
     pub async fn shutdown(mut self) {
         self.stop.send_replace(true);
         if let Some(server) = self.server.take()
@@ -194,7 +195,7 @@ impl Embedded {
     }
 }
 
-/// The runtime of the services. A `Runtime` must not be dropped from async code, which is where ours usually is.
+/// The runtime of the services. A `Runtime` must not be dropped in async code, where an `Embedded` usually is dropped.
 #[derive(Debug)]
 struct Threads(Option<Runtime>);
 
@@ -209,7 +210,7 @@ impl Threads {
             .map_err(StartError::Runtime)
     }
 
-    /// Runs `set_up` inside the runtime, so that it may make sockets and spawn.
+    /// Runs `set_up` inside the runtime, so that it may create sockets and spawn tasks.
     fn run<T>(&self, set_up: impl FnOnce(&Runtime) -> Result<T, StartError>) -> Result<T, StartError> {
         let runtime = self.0.as_ref().expect("the runtime is taken only by join and drop");
         let _inside = runtime.enter();
@@ -219,7 +220,7 @@ impl Threads {
     async fn join(&mut self) {
         if let Some(runtime) = self.0.take() {
             let stopped = tokio::task::spawn_blocking(move || runtime.shutdown_timeout(SHUTDOWN_GRACE));
-            // A failure means that the caller's own runtime is being torn down; the threads end with it.
+            // An error means that the caller's own runtime is shutting down; the threads end with it.
             let _ = stopped.await;
         }
     }

@@ -1,7 +1,8 @@
-//! S3: the protocol by the `s3s` crate, below it bytes in files and everything else in SQLite.
+//! S3: the `s3s` crate speaks the protocol; content is in files, metadata in SQLite.
 //!
-//! [`backend`] is the list of operations. [`buckets`], [`objects`] and [`uploads`] do them, [`blobs`] holds the bytes.
-//! A request for anything else is refused by name ([`WhatIsEmbedded`]), so that nothing is taken for done that is not.
+//! [`backend`] lists the operations. [`buckets`], [`objects`] and [`uploads`] implement them, [`blobs`] stores the
+//! content. Every other request is rejected by name ([`WhatIsEmbedded`]), so that no unsupported option is silently
+//! ignored.
 
 mod backend;
 mod blobs;
@@ -37,9 +38,9 @@ impl S3 {
 
     pub(crate) async fn answer(&self, mut request: Request<Incoming>) -> Response<Body> {
         if !is_presigned(request.uri()) {
-            // Any credentials will do in the header, so there is no secret to verify it with; `s3s` would insist.
+            // Any credentials are accepted in the header, so the signature cannot be verified; `s3s` would try to.
             request.headers_mut().remove(http::header::AUTHORIZATION);
-            // The digest of a body whose signature nobody checks.
+            // The body's digest is part of a signature that is not verified.
             request.headers_mut().remove("x-amz-content-sha256");
         }
         match self.service.call(request.map(Body::from)).await {
@@ -68,13 +69,13 @@ fn is_presigned(uri: &Uri) -> bool {
     uri.query().is_some_and(|query| query.contains("X-Amz-Signature="))
 }
 
-/// Lets everyone do everything that is embedded: who may do what is IAM's, and IAM is not.
+/// Allows every embedded operation. Permissions are IAM's, which is not emulated.
 struct WhatIsEmbedded;
 
-/// Parameters of operations that are embedded, for what is not: versions, groups and other beginnings of a list.
+/// Parameters of embedded operations that are not supported: versions, grouping, other start points of a list.
 const OTHER_PARAMETERS: [&str; 3] = ["versionId", "delimiter", "start-after"];
 
-/// Headers of S3 that change nothing here: checksums are not compared, and credentials not checked.
+/// S3 headers without effect here: checksums are not compared, credentials are not verified.
 const WITHOUT_EFFECT: [&str; 6] = [
     "x-amz-checksum-",
     "x-amz-content-sha256",
@@ -109,10 +110,11 @@ impl S3Access for WhatIsEmbedded {
         let parameter = url::form_urlencoded::parse(query)
             .map(|(name, _)| name.into_owned())
             .find(|name| OTHER_PARAMETERS.contains(&name.as_str()));
-        // A browser sends headers of its own with a presigned address.
-        let header = match is_presigned(request.uri()) {
-            true => None,
-            false => request.headers().keys().find(|header| asks_for_more(header)),
+        // Browsers add headers of their own to a presigned URL.
+        let header = if is_presigned(request.uri()) {
+            None
+        } else {
+            request.headers().keys().find(|header| asks_for_more(header))
         };
         let what = match (backend::has(operation), parameter, header) {
             (false, _, _) => operation.to_owned(),
@@ -120,7 +122,7 @@ impl S3Access for WhatIsEmbedded {
             (true, None, Some(header)) => format!("{operation} with the header {header}"),
             (true, None, None) => return Ok(()),
         };
-        // The answer to a HEAD cannot say it.
+        // The response to a HEAD has no body for the error, so it is logged.
         tracing::error!(what, "not embedded");
         Err(s3_error!(NotImplemented, "{what} is not embedded here"))
     }

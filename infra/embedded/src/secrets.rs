@@ -1,7 +1,7 @@
-//! Secrets Manager on SQLite: values are kept byte for byte, and on disk before the answer.
+//! Secrets Manager on SQLite. Values are stored byte for byte, and are on disk before the response.
 //!
-//! [`records`] finds, lists and describes secrets, [`lifecycle`] makes and ends them, [`versions`] holds their values,
-//! [`password`] makes random ones.
+//! [`records`] finds, lists and describes secrets, [`lifecycle`] creates and deletes them, [`versions`] stores their
+//! values, [`password`] generates random ones.
 
 mod lifecycle;
 mod password;
@@ -19,8 +19,8 @@ use crate::clock::Millis;
 use crate::data_dir::DataDir;
 use crate::sqlite::{Db, Schema};
 
-/// The columns that nothing here reads are those of an earlier version, which shares the layout: the folder of one opens
-/// with the other (`infra/checks/upgrade`).
+/// Unused columns belong to an earlier version with the same layout number. Each version opens the other's folder
+/// (`infra/checks/upgrade`).
 const SCHEMA: Schema = Schema {
     service: "secrets manager",
     layout: 1,
@@ -55,7 +55,7 @@ const SCHEMA: Schema = Schema {
     ",
 };
 
-/// A request that names a secret and no more.
+/// A request whose only parameter is the secret.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 struct NamedRequest {

@@ -1,4 +1,4 @@
-//! SQLite as the services use it: one connection behind a lock, one transaction for each request.
+//! SQLite for the services: one connection behind a lock, one transaction per request.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -8,22 +8,22 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::StartError;
 
-/// How long a request waits for a service of an `Embedded` that was just dropped and is finishing its last write.
+/// How long a request waits while a just dropped `Embedded` finishes its last write.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The database of one service.
 pub(crate) struct Db(Mutex<Connection>);
 
-/// What a service's tables look like.
+/// A service's tables.
 pub(crate) struct Schema {
     pub(crate) service: &'static str,
-    /// Raised by every change of `sql`; a database of another number is refused instead of misread.
+    /// Raised by every change of `sql`. A database with another number is rejected instead of misread.
     pub(crate) layout: i64,
     pub(crate) sql: &'static str,
 }
 
 impl Db {
-    /// Opens the file, or a database in memory, and makes the tables if they are not there.
+    /// Opens the file, or a database in memory, and creates missing tables.
     pub(crate) fn open(path: Option<&Path>, schema: &Schema) -> Result<Db, StartError> {
         let failed = |source| StartError::Database {
             service: schema.service,
@@ -45,9 +45,10 @@ impl Db {
         Ok(Db(Mutex::new(connection)))
     }
 
-    /// Runs `work` in a transaction that is committed when it succeeds and undone when it fails.
+    /// Runs `work` in a transaction: commits on success, rolls back on failure.
     ///
-    /// The calling thread blocks, so this is for our own runtime only, which gives its other work to a fresh thread.
+    /// Blocks the calling thread, so it is only for this crate's own runtime, which moves its other tasks to a fresh
+    /// thread.
     pub(crate) fn write<T, E: From<rusqlite::Error>>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
@@ -55,12 +56,12 @@ impl Db {
         blocking(|| self.write_at_start(work))
     }
 
-    /// The same before anything else runs, on a caller's thread that may be of any runtime or none.
+    /// Like [`Db::write`], for the start: the caller's thread may belong to any runtime or to none.
     pub(crate) fn write_at_start<T, E: From<rusqlite::Error>>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        // A panic rolled its transaction back, so the connection behind a poisoned lock is sound.
+        // A panic rolls its transaction back, so the connection behind a poisoned lock is consistent.
         let mut connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let value = work(&transaction)?;
@@ -68,7 +69,7 @@ impl Db {
         Ok(value)
     }
 
-    /// Runs `work`, which only reads, on one consistent state.
+    /// Runs the read-only `work` on one consistent state.
     pub(crate) fn read<T, E: From<rusqlite::Error>>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
@@ -81,7 +82,7 @@ impl Db {
     }
 }
 
-/// Runs work that may block a little, without holding up the other tasks of this worker thread.
+/// Runs work that blocks briefly, without delaying the other tasks of this worker thread.
 pub(crate) fn blocking<T>(work: impl FnOnce() -> T) -> T {
     let on_worker = tokio::runtime::Handle::try_current()
         .is_ok_and(|handle| handle.runtime_flavor() == tokio::runtime::RuntimeFlavor::MultiThread);
@@ -92,10 +93,10 @@ pub(crate) fn blocking<T>(work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Sets the connection up and answers with the layout of the tables in it.
+/// Configures the connection and returns the layout number of its tables.
 fn prepare(connection: &Connection, schema: &Schema) -> rusqlite::Result<i64> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    // A killed process loses nothing under NORMAL; only a power cut could take the last commits.
+    // With NORMAL a killed process loses nothing; only a power cut could lose the last commits.
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "foreign_keys", true)?;

@@ -1,7 +1,7 @@
-//! SQS: standard queues on SQLite, over the JSON protocol that current SDKs speak.
+//! SQS: standard queues on SQLite, over the JSON protocol of current SDKs.
 //!
-//! [`queues`] holds the queues and their attributes, [`messages`] what is in them, [`receipts`] what receivers do with
-//! it, [`redrive`] the way to dead-letter queues. This module takes the requests apart and makes long polls wait.
+//! [`queues`] holds the queues and their attributes, [`messages`] their messages, [`receipts`] deletes received
+//! messages, [`redrive`] moves messages to dead-letter queues. This module parses the requests and runs long polls.
 
 mod arrivals;
 mod errors;
@@ -80,7 +80,7 @@ impl Sqs {
         })
     }
 
-    /// Shows every message that is in flight, in all queues; whoever had received it can no longer delete it.
+    /// Makes every in-flight message visible, in all queues. Its earlier receiver can no longer delete it.
     pub(crate) fn release_in_flight(&self) -> Result<(), StartError> {
         let released = self
             .db
@@ -112,7 +112,7 @@ impl Sqs {
         }
     }
 
-    /// One transaction: what an operation is.
+    /// Runs one operation as one transaction.
     fn run<R: DeserializeOwned, T>(
         &self,
         body: &[u8],
@@ -128,7 +128,7 @@ impl Sqs {
         let mut stopping = self.stopping.clone();
         let arrivals = self.arrivals.of(request.queue_url.name());
         loop {
-            // Listen before looking, so that a message sent in between is not slept through.
+            // Subscribe before reading, so that a message sent in between wakes this poll.
             let mut arrival = std::pin::pin!(arrivals.notified());
             arrival.as_mut().enable();
 
@@ -176,7 +176,7 @@ struct NameRequest {
     queue_name: String,
 }
 
-/// The address of a queue, which ends with its name; host and port may be those of an earlier start.
+/// The URL of a queue, which ends with its name. Host and port may be those of an earlier start.
 #[derive(Deserialize)]
 struct QueueUrl(String);
 

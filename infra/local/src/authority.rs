@@ -1,5 +1,5 @@
-//! The certification authority of this system. The system trusts it as a deployment trusts the authorised ones, so what is
-//! tried here takes the same path as in production.
+//! The certification authority of the local system. The system trusts it as a deployment trusts the authorised ones, so
+//! certificates take the same code path as in production.
 
 use std::fs;
 use std::path::Path;
@@ -11,17 +11,17 @@ use test_certificates::{Cipher, Party};
 
 use crate::folder;
 
-/// The PIN of every P12 that is made here.
+/// The PIN of every P12 that this authority issues.
 pub const CERTIFICATE_PIN: &str = "demo";
 
-/// Longer than the pre-certification numbers.
+/// Validity of a certificate: longer than that of the pre-certification numbers.
 const LIFE: SignedDuration = SignedDuration::from_hours(24 * 365 * 3);
 
-/// Its key and certificate.
+/// The authority's key and certificate.
 pub(crate) struct Authority(Party);
 
 impl Authority {
-    /// The authority of this file, which is made when there is none.
+    /// Opens the authority in this file, or creates it if the file is missing.
     pub(crate) fn open(file: &Path, now: Timestamp) -> Result<Self, Error> {
         if let Ok(pem) = fs::read(file) {
             return Ok(Self(Party::from_pem(&pem)?));
@@ -53,10 +53,11 @@ fn validity(now: Timestamp) -> (Timestamp, Timestamp) {
     (now - SignedDuration::from_hours(24), now + LIFE)
 }
 
-/// `ecf-local certificate`: a P12 for any taxpayer, by the authority of the system on this state folder.
+/// `ecf-local certificate`: a P12 for any taxpayer, issued by the authority of the system with this state folder.
 ///
 /// # Errors
-/// When no system was started on the folder, or the number is not an RNC.
+///
+/// When no system was started with the folder, or the number is not an RNC.
 pub fn certificate(rnc: &str, folder: &Path) -> Result<Vec<u8>, Error> {
     let rnc: Rnc = rnc.parse().map_err(|error| format!("'{rnc}' is not an RNC: {error}"))?;
     let file = folder::authority(folder);

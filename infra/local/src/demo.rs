@@ -1,4 +1,4 @@
-//! The demo company: made once per state folder, so that the first curl line works.
+//! The demo company, created once per state folder, so that the first curl line works.
 
 use std::path::Path;
 
@@ -7,8 +7,10 @@ use ecf_api::ApiKeySecret;
 use ecf_runtime::{Clock, Error};
 use ecf_stack::Provisioned;
 use ecf_store::{
-    ApiKeyId, CertificateFile, Clients, CompanyCreated, CompanyId, KeyScope, NewApiKey, NewCompany, Scope, Table,
-    Vault, certificate_summary,
+    ApiKeyId, CertificateFile, Clients, CompanyId, Scope, Table, Vault,
+    api_keys::{KeyScope, NewApiKey},
+    certificate_summary,
+    companies::{CompanyCreated, NewCompany},
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -18,14 +20,14 @@ use crate::authority::{Authority, CERTIFICATE_PIN};
 /// The issuer in the payloads of `events/`.
 const RNC: &str = "130000001";
 const NAME: &str = "DEMOSTRACIONES DEL CARIBE SRL";
-/// Random bytes of the API key in the payloads of `events/`. Everybody knows it, so only this system takes it.
+/// Random bytes of the API key in the payloads of `events/`. The key is public, so only this system accepts it.
 const EVENTS_KEY: [u8; 24] = [
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
 ];
 /// Expiry of the numbers that every taxpayer owns in pre-certification.
 const VALID_UNTIL: &str = "31-12-2028";
 
-/// What a script or a person needs to use the system.
+/// The data that a script or a person needs to use the system.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Demo {
     pub api_key: String,
@@ -34,13 +36,13 @@ pub struct Demo {
     pub company_name: String,
     #[serde(default)]
     pub simulator_url: String,
-    /// The test certificate as Base64 PKCS#12, to try uploads with.
+    /// The test certificate as Base64 PKCS#12, for trying uploads.
     pub test_p12: String,
     pub test_p12_pin: String,
 }
 
 impl Demo {
-    /// Makes the demo company, or finds the one that was made with this file.
+    /// Creates the demo company, or loads the one in this file.
     pub(crate) async fn seed(
         file: &Path,
         clients: &Clients,
@@ -76,7 +78,7 @@ impl Demo {
         Ok(demo)
     }
 
-    /// The demo company's documents and numbers: pre-certification.
+    /// The demo company in pre-certification.
     pub fn scope(&self) -> Scope {
         Scope {
             company: self.company,
@@ -88,7 +90,7 @@ impl Demo {
         Self { simulator_url, ..self }
     }
 
-    /// A curl line that issues a type 31; pasting it twice shows what a repeated key does.
+    /// A curl line that issues a type 31. Running it twice shows an idempotent replay.
     pub fn issue_line(&self, base_url: &str, today: &ecf::Fecha, key: &str) -> String {
         let payload = serde_json::json!({
             "idempotency_key": key,
@@ -118,7 +120,7 @@ impl Demo {
         )
     }
 
-    /// A curl line that reads the receipt with that key.
+    /// A curl line that reads this receipt.
     pub fn read_line(&self, base_url: &str, public_id: &str) -> String {
         format!(
             "curl -s {base_url}/api/v1/ecf/{public_id} -H 'X-API-Key: {}'",
@@ -147,7 +149,7 @@ async fn create(
         address: Some("Calle Uno 1, Santo Domingo".to_owned()),
         phone: Some("809-555-0100".to_owned()),
         default_environment: environment,
-        // Its certificate says that it is the taxpayer.
+        // Its certificate proves that it is the taxpayer.
         verified: true,
         certificate: Some(certificate_summary(identity.certificate(), now)),
         signup: None,

@@ -1,4 +1,4 @@
-//! The folder that keeps the state between runs, used by one running system at a time.
+//! The state folder, which one running system at a time uses.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ const AUTHORITY: &str = "authority.pem";
 const ENVIRONMENT: &str = "environment.json";
 const LAPSE: &str = "time-lapse.json";
 
-/// A claimed folder; the claim ends when the value is dropped or the process dies.
+/// A locked folder; the lock ends when the value is dropped or the process dies.
 #[derive(Debug)]
 pub(crate) struct StateFolder {
     path: PathBuf,
@@ -21,7 +21,7 @@ pub(crate) struct StateFolder {
 }
 
 impl StateFolder {
-    /// Claims the folder, making it when there is none.
+    /// Locks the folder, and creates it if it is missing.
     pub(crate) fn claim(path: &Path) -> Result<Self, StartError> {
         let state = |source| StartError::State {
             folder: path.to_owned(),
@@ -41,7 +41,7 @@ impl StateFolder {
         }
     }
 
-    /// Forgets the state. Only what this system has written goes: the folder may hold other things.
+    /// Deletes the state. Only files of this system are deleted: the folder may contain others.
     pub(crate) fn reset(&self) -> Result<(), StartError> {
         for name in [AWS, SIMULATOR, DEMO, AUTHORITY, ENVIRONMENT, LAPSE] {
             let path = self.path.join(name);
@@ -57,12 +57,12 @@ impl StateFolder {
         Ok(())
     }
 
-    /// What the embedded AWS services keep.
+    /// State of the embedded AWS services.
     pub(crate) fn aws(&self) -> PathBuf {
         self.path.join(AWS)
     }
 
-    /// What the simulated tax authority keeps.
+    /// State of the simulated tax authority.
     pub(crate) fn simulator(&self) -> PathBuf {
         self.path.join(SIMULATOR)
     }
@@ -77,7 +77,7 @@ impl StateFolder {
         authority(&self.path)
     }
 
-    /// How fast time runs on this state, and since when.
+    /// The speed of time on this state, and its start.
     pub(crate) fn lapse(&self) -> PathBuf {
         lapse(&self.path)
     }
@@ -88,12 +88,12 @@ impl StateFolder {
     }
 }
 
-/// [`StateFolder::environment`] of a folder that another process has claimed.
+/// [`StateFolder::environment`] of a folder that another process has locked.
 pub(crate) fn environment(folder: &Path) -> PathBuf {
     folder.join(ENVIRONMENT)
 }
 
-/// [`StateFolder::lapse`] of a folder that another process has claimed.
+/// [`StateFolder::authority`] of a folder that another process has locked.
 pub(crate) fn authority(folder: &Path) -> PathBuf {
     folder.join(AUTHORITY)
 }

@@ -1,6 +1,6 @@
-//! The API gateway, played in process: HTTP request → version 1 proxy event with the real stage → the function's own Lambda
-//! adapter → HTTP answer. What a function sees here is what it sees when deployed, and what the gateway answers by itself is
-//! what the template has it answer.
+//! The API gateway in process: HTTP request → version 1 proxy event with the real stage → the function's own Lambda
+//! adapter → HTTP response. A function gets the same events as when deployed, and the gateway's own error responses are
+//! those of the template.
 
 mod answer;
 mod event;
@@ -23,12 +23,12 @@ use serde_json::Value;
 use self::answer::{Own, http_answer};
 use crate::routes::RouteTable;
 
-/// What the gateway itself takes at most; ours is smaller and answered by the functions.
+/// Upper bound of a body at the gateway. The service's own limit is lower and enforced by the functions.
 const GATEWAY_LIMIT_BYTES: usize = 10 * 1024 * 1024;
-/// The longest that a regional REST API waits for a function.
+/// Integration timeout of a regional REST API.
 const GATEWAY_PATIENCE: Duration = Duration::from_secs(29);
 
-/// The gateway: the template's routes, and a function behind each.
+/// The gateway: the template's routes, and a function for each.
 #[derive(Clone)]
 pub(crate) struct Gateway {
     shared: Arc<Shared>,
@@ -44,14 +44,14 @@ struct Shared {
 struct Mount {
     name: String,
     router: Router,
-    /// The function's time limit.
+    /// The function's timeout.
     timeout: Duration,
-    /// Whether its answers leave while they are made.
+    /// Whether its responses are streamed.
     streams: bool,
 }
 
 impl Gateway {
-    /// Builds the gateway from the template's API and the functions that have routes, each with its mounted router.
+    /// Builds the gateway from the template's API and the functions with routes, each with its mounted router.
     pub(crate) fn new(api: &Api, mounted: Vec<(&Function, Router)>) -> Self {
         let mut routes = RouteTable::default();
         let mut functions = Vec::new();
@@ -98,8 +98,8 @@ impl Gateway {
     }
 }
 
-/// A body within the gateway's limit. One beyond it is read on for a while and thrown away: a caller who is still sending
-/// would otherwise find the connection broken before the answer is read.
+/// Reads a body within the gateway's limit. A larger body is read up to eight times the limit and discarded: otherwise
+/// the caller, still sending, would find the connection closed before it reads the response.
 async fn whole(body: Body) -> Option<Bytes> {
     let (mut stream, mut bytes, mut length) = (body.into_data_stream(), BytesMut::new(), 0);
     while let Some(chunk) = stream.next().await {
@@ -114,7 +114,7 @@ async fn whole(body: Body) -> Option<Bytes> {
     (length <= GATEWAY_LIMIT_BYTES).then(|| bytes.freeze())
 }
 
-/// Answers one request as the deployed gateway would.
+/// Answers one request like the deployed gateway.
 pub(crate) async fn serve(State(gateway): State<Gateway>, request: Request) -> Response {
     match gateway.answer(request).await {
         Ok(response) => response,
@@ -122,8 +122,8 @@ pub(crate) async fn serve(State(gateway): State<Gateway>, request: Request) -> R
     }
 }
 
-/// Event in, answer out, both as the JSON that travels between gateway and function. As when deployed, the function goes on
-/// although the caller hangs up, ends at its time limit, and takes nobody with it when it panics.
+/// Invokes a function with an event; event and response are the JSON of the Lambda protocol. As when deployed, the
+/// function continues if the caller disconnects, ends at its timeout, and a panic affects only its own request.
 async fn invoke(function: &Mount, event: Value, uri: &Uri) -> Result<Value, Own> {
     let path = uri.path();
     let event = of_lambda(function, event, path)?;
@@ -147,8 +147,8 @@ async fn invoke(function: &Mount, event: Value, uri: &Uri) -> Result<Value, Own>
     }
 }
 
-/// The head of the answer as soon as it is there, the body as it comes. Such a function may take longer than the gateway waits for
-/// others.
+/// Invokes a function and streams its response: the head at once, the body as it is produced. Such a function may run
+/// longer than the gateway's integration timeout.
 async fn streamed(function: &Mount, event: Value, uri: &Uri) -> Result<Response, Own> {
     let path = uri.path();
     let event = of_lambda(function, event, path)?;
@@ -158,7 +158,7 @@ async fn streamed(function: &Mount, event: Value, uri: &Uri) -> Result<Response,
             let mut response = Response::new(Body::from_stream(answer.stream));
             *response.status_mut() = answer.metadata_prelude.status_code;
             *response.headers_mut() = answer.metadata_prelude.headers;
-            // How the answer travels is the gateway's business.
+            // Transfer headers are set by the gateway.
             for name in [CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING] {
                 response.headers_mut().remove(name);
             }

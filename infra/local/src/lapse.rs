@@ -1,7 +1,7 @@
-//! Time that runs faster, so that one sees in minutes what takes a day: retries, leases, expiries.
+//! Faster time, which shows in minutes what takes a day: retries, leases, expiries.
 //!
-//! A state folder keeps the speed it was begun with: on the next start time goes on from where it would have been, and never
-//! back behind what is recorded.
+//! A state folder has a fixed speed. On the next start, time continues where it would have been without the stop, and
+//! never runs backwards.
 
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 use crate::folder::StateFolder;
 use crate::start::StartError;
 
-/// What one call to the outside world needs, in real time.
+/// Real time that one call to an external system needs.
 const ONE_CALL: Duration = Duration::from_secs(1);
 
-/// How fast time runs, and since when.
+/// The speed of time, and its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Lapse {
     since: Timestamp,
@@ -26,10 +26,11 @@ pub(crate) struct Lapse {
 }
 
 impl Lapse {
-    /// The folder's speed; an empty folder takes the one asked for.
+    /// The folder's speed; a new folder takes the requested one.
     ///
     /// # Errors
-    /// When another speed is asked for than the state was begun with.
+    ///
+    /// When the requested speed differs from the folder's.
     pub(crate) fn of(folder: &StateFolder, asked: Option<NonZeroU32>, now: Timestamp) -> Result<Self, StartError> {
         let file = folder.lapse();
         let state = |source| StartError::State {
@@ -46,7 +47,7 @@ impl Lapse {
             };
         }
         let times = asked.unwrap_or(NonZeroU32::MIN);
-        // State of a real past has no place in a time lapse, and the other way round.
+        // State with real timestamps cannot continue in a time lapse, nor the other way round.
         if folder.demo().exists() && times != NonZeroU32::MIN {
             return Err(StartError::Speed {
                 kept: NonZeroU32::MIN,
@@ -61,7 +62,7 @@ impl Lapse {
         Ok(lapse)
     }
 
-    /// What a file says that was written here; none: time runs as everywhere.
+    /// The speed in this file; `None` without a file, which means real time.
     pub(crate) fn kept(file: &Path) -> Result<Option<Self>, std::io::Error> {
         match std::fs::read(file) {
             Ok(kept) => Ok(Some(serde_json::from_slice(&kept)?)),
@@ -82,8 +83,7 @@ impl Lapse {
         Pace::lapse(since, self.times.get())
     }
 
-    /// How long one waits for so much of this time to pass.
-    /// A worker's time limit. The world outside does not run faster, so one call keeps the time that it needs.
+    /// A worker's timeout in real time. External systems do not run faster, so it is at least the time of one call.
     pub(crate) fn time_limit(self, lapsed: Duration) -> Duration {
         self.sleep(lapsed).max(lapsed.min(ONE_CALL))
     }
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(lapse(1).time_limit(seconds(65)), seconds(65));
         assert_eq!(lapse(20).time_limit(seconds(60)), seconds(3));
         assert_eq!(lapse(60).time_limit(seconds(28)), ONE_CALL);
-        // A folder that an earlier version began.
+        // A folder of an earlier version.
         assert_eq!(lapse(1_200).time_limit(seconds(60)), ONE_CALL);
     }
 

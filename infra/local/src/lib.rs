@@ -1,9 +1,9 @@
 //! The whole service in one process, as the template describes it.
 //!
-//! [`Local::start`] reads `template.yaml` and its nested stacks, provisions what they declare on the embedded AWS services,
-//! mounts every function with the environment that the template gives it, and plays the parts of AWS around them: the API
-//! gateway ([`front`]), the event source mappings ([`pollers`]) and the scheduler ([`timers`]). The tax authority is the
-//! simulator, on the same port.
+//! [`Local::start`] reads `template.yaml` and its nested stacks, provisions their resources on the embedded AWS
+//! services, and mounts every function with its environment from the template. It also runs the parts of AWS around the
+//! functions: the API gateway ([`front`]), the event source mappings ([`pollers`]) and the scheduler ([`timers`]). The
+//! tax authority is the simulator, on the same port.
 
 mod authority;
 mod demo;
@@ -11,7 +11,6 @@ mod folder;
 mod front;
 mod lapse;
 mod mounted;
-pub mod openapi;
 mod operating;
 mod options;
 mod pollers;

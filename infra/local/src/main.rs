@@ -3,11 +3,11 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
-use ecf_local::{CERTIFICATE_PIN, Command, Local, RunOptions, USAGE, certificate, openapi, operator, variables};
+use ecf_local::{CERTIFICATE_PIN, Command, Local, RunOptions, USAGE, certificate, operator, variables};
 use ecf_runtime::telemetry;
 
-/// What is logged unless `RUST_LOG` says otherwise: our own lines. The parts that play AWS tell of every request they refuse,
-/// and a refused conditional write is everyday business here.
+/// The default log filter: only our own lines. The emulators log every rejected request, and rejected conditional
+/// writes are normal here.
 const LOGS: &str = "info,dynoxide=error,s3s=off";
 
 #[tokio::main]
@@ -36,8 +36,8 @@ async fn run() -> Result<(), ecf_runtime::Error> {
                 file.display()
             ))
         }
-        Command::Openapi { check: true } => Ok(openapi::check()?),
-        Command::Openapi { check: false } => Ok(openapi::write()?),
+        Command::Openapi { check: true } => Ok(ecf_openapi::check()?),
+        Command::Openapi { check: false } => Ok(ecf_openapi::write()?),
         Command::Help => print(USAGE),
     }
 }
@@ -60,7 +60,7 @@ async fn serve(options: &RunOptions, json: bool) -> Result<(), ecf_runtime::Erro
     }
 }
 
-/// Waits for Ctrl-C or the signal that ends a service.
+/// Waits for Ctrl-C or SIGTERM.
 async fn stop_signal() -> Result<(), std::io::Error> {
     let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
     tokio::select! {

@@ -1,4 +1,4 @@
-//! The functions of the template, each mounted with the environment that the template gives it. A new function is one line.
+//! The functions of the template, each mounted with its environment from the template. A new function is one line here.
 
 use std::sync::Arc;
 
@@ -8,15 +8,15 @@ use ecf_runtime::{Clock, Error, SqsBatchResponse, SqsEvent, process_batch};
 use ecf_store::Clients;
 use futures::future::BoxFuture;
 
-/// A worker: a batch in, the failed messages out.
+/// A worker: takes a batch, returns the failed messages.
 pub type QueueFunction = Arc<dyn Fn(SqsEvent) -> BoxFuture<'static, SqsBatchResponse> + Send + Sync>;
-/// A function that a timer starts.
+/// A function that a timer triggers.
 pub type TimedFunction = Arc<dyn Fn() -> BoxFuture<'static, Result<(), Error>> + Send + Sync>;
 
-/// A function that somebody invokes by hand.
+/// A function that is invoked directly.
 pub type InvokedFunction = Arc<dyn Fn(serde_json::Value) -> BoxFuture<'static, serde_json::Value> + Send + Sync>;
 
-/// A function and what starts it.
+/// A function by its trigger.
 pub enum Mounted {
     Invoked(InvokedFunction),
     Http(Router),
@@ -27,7 +27,8 @@ pub enum Mounted {
 /// Builds the function with this name.
 ///
 /// # Errors
-/// When a variable is missing, or no crate has the name.
+///
+/// When a variable is missing, or no crate has this name.
 pub fn mount(name: &str, env: &Env, clients: &Clients, clock: Clock) -> Result<Mounted, Error> {
     Ok(match name {
         "approvals" => Mounted::Http(approvals::router(approvals::App::from_env(env, clients, clock)?)),

@@ -1,4 +1,4 @@
-//! `ecf-local operator`: one command of the `operator` function, against the system that runs on a state folder.
+//! `ecf-local operator`: runs one command of the `operator` function against the running system of a state folder.
 
 use std::path::Path;
 
@@ -11,12 +11,13 @@ use crate::folder;
 use crate::lapse::Lapse;
 use crate::ready::environment_of;
 
-/// Carries out a command, in the time of the folder's system, and returns its answer.
+/// Executes a command, in the time of the folder's system, and returns its result.
 ///
 /// # Errors
-/// When the command is no JSON, or no system was started on the folder.
+///
+/// When the command is not JSON, or no system was started with the folder.
 pub async fn operator(command: &str, folder: &Path) -> Result<String, ecf_runtime::Error> {
-    // Windows editors put a byte order mark in front of a command that is kept in a file.
+    // Windows editors write a byte order mark at the start of a file, also before a command.
     let command = command.trim_start_matches('\u{feff}');
     let command: Value = serde_json::from_str(command).map_err(|error| format!("the command is not JSON: {error}"))?;
     let variables = environment_of("operator", folder)?;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use ecf_embedded::FaultRate;
 
-/// What is printed for `--help`.
+/// The text of `--help`.
 pub const USAGE: &str = "\
 The e-CF service with a simulated tax authority, in one process.
 
@@ -32,10 +32,10 @@ usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL]
                     docs/operator.md lists them
   certificate RNC FILE
                     write a test P12 that names a taxpayer and that this system trusts, for a sign-up or an upload
-  openapi           write infra/openapi/public-v1.json from the code; --check only compares
+  openapi           write infra/openapi/public-v1.json and the tables of events in docs/ from the code; --check only compares
 ";
 
-/// What to do.
+/// The command to execute.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Command {
     Run {
@@ -61,27 +61,27 @@ pub enum Command {
     Help,
 }
 
-/// The highest speed at which a worker has time for one call before its time limit.
+/// Upper bound of the speed: at 60, a worker still has time for one call within its timeout.
 const MOST_SPEED: NonZeroU32 = NonZeroU32::new(60).expect("not zero");
 
-/// How to run the system.
+/// Options of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunOptions {
-    /// Port on 127.0.0.1; 0 takes any free one.
+    /// Port on 127.0.0.1; 0 picks a free port.
     pub port: u16,
-    /// Folder that keeps the state.
+    /// The state folder.
     pub data: PathBuf,
-    /// Forget the state first.
+    /// Whether to delete the state first.
     pub reset: bool,
-    /// Another tax authority than the built-in simulator.
+    /// URL of another tax authority than the built-in simulator.
     pub simulator: Option<String>,
     /// The operator's portal, which is notified of each new company.
     pub portal: Option<String>,
-    /// How many times faster than the system's the time runs; kept with the state.
+    /// Speed of time relative to the system's clock; stored with the state.
     pub speed: Option<NonZeroU32>,
-    /// The rate limit of an API key, where it is not the template's.
+    /// The rate limit of an API key, if it differs from the template's.
     pub key_rate: Option<u32>,
-    /// How often AWS calls fail.
+    /// The rate of faults in AWS calls.
     pub aws_faults: Option<FaultRate>,
 }
 
@@ -104,7 +104,8 @@ impl Command {
     /// Reads the arguments after the program's name.
     ///
     /// # Errors
-    /// Names the argument that is not understood.
+    ///
+    /// Names the invalid argument.
     pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, lexopt::Error> {
         use lexopt::prelude::*;
         let mut options = RunOptions::default();
@@ -159,7 +160,7 @@ fn web_address(text: &str) -> Result<String, String> {
     }
 }
 
-/// Time limits and leases shrink with the speed: at 60 the limit of a send lasts a second, which one call needs.
+/// Timeouts and leases shrink with the speed: at 60, the timeout of a submission is one second, which one call needs.
 fn speed(text: &str) -> Result<NonZeroU32, String> {
     let speed = text.parse().ok().filter(|speed: &NonZeroU32| *speed <= MOST_SPEED);
     speed.ok_or_else(|| {
@@ -169,7 +170,7 @@ fn speed(text: &str) -> Result<NonZeroU32, String> {
     })
 }
 
-/// `5`, or `5:1234` for the row of faults that begins at this seed.
+/// `5` is a percentage; `5:1234` also sets the seed of the fault sequence.
 fn fault_rate(text: &str) -> Result<FaultRate, String> {
     let expected = || format!("`{text}` is not a percentage from 0 to 100, with or without `:` and a number as seed");
     let (percent, seed) = text.split_once(':').unwrap_or((text, "0"));

@@ -1,5 +1,5 @@
-//! Lambda's event source mapping, played in process: receives from a queue, hands batches to the function behind it, deletes
-//! what was done and leaves what failed for the queue's visibility time-out, redrive and dead-letter queue.
+//! Lambda's event source mapping in process: receives from a queue, invokes the function with batches, and deletes
+//! successful messages. Failed messages stay for the queue's visibility timeout, redrive policy and dead-letter queue.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::mounted::QueueFunction;
 
-/// One queue and the function that takes from it, as the template says.
+/// A queue and the function that the template connects to it.
 #[derive(Clone)]
 pub(crate) struct Mapping {
     queue_url: String,
     queue_name: String,
     batch_size: i32,
     partial_failures: bool,
-    /// The function's time limit.
+    /// The function's timeout.
     timeout: Duration,
     function: QueueFunction,
 }
@@ -41,7 +41,7 @@ const AFTER_AN_ERROR: Duration = Duration::from_secs(1);
 /// Pollers per queue; Lambda starts with five.
 pub(crate) const POLLERS: usize = 2;
 
-/// Runs one poller until told to stop. A batch that was received is finished first.
+/// Runs one poller until `stop`. A received batch is finished first.
 pub(crate) async fn poll(sqs: Client, mapping: Mapping, stop: CancellationToken) {
     loop {
         let receive = sqs
@@ -113,7 +113,7 @@ async fn process(sqs: &Client, mapping: &Mapping, messages: &[Message]) {
     }
 }
 
-/// The event that Lambda hands to a function for a batch.
+/// The event that Lambda passes to a function for a batch.
 fn sqs_event(queue_name: &str, messages: &[Message]) -> Value {
     let records = messages.iter().map(|message| {
         let attributes: serde_json::Map<String, Value> = message

@@ -1,4 +1,4 @@
-//! What is printed when the system answers, for a person and for a script.
+//! The output when the system is ready, for a person and for a script.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,7 +29,7 @@ impl Local {
         ready.to_string()
     }
 
-    /// The address, the key, and two lines to paste.
+    /// The URL, the API key, and two curl lines.
     pub fn ready_text(&self) -> String {
         let (base, demo) = (self.base_url(), self.demo());
         let key = format!("demo-{}", self.clock().now().as_second());
@@ -60,7 +60,8 @@ impl Local {
 /// A function's variables as `NAME=value` lines, for `cargo lambda --env-file`. The system must be running.
 ///
 /// # Errors
-/// When the state folder has none yet, or the template has no such function.
+///
+/// When the state folder has no variables yet, or the template does not have the function.
 pub fn variables(function: &str, folder: &Path) -> Result<String, ecf_runtime::Error> {
     let variables = environment_of(function, folder)?;
     Ok(variables
@@ -69,7 +70,7 @@ pub fn variables(function: &str, folder: &Path) -> Result<String, ecf_runtime::E
         .collect())
 }
 
-/// The same, by name.
+/// A function's variables by name.
 pub(crate) fn environment_of(function: &str, folder: &Path) -> Result<BTreeMap<String, String>, ecf_runtime::Error> {
     let file = folder::environment(folder);
     let kept = std::fs::read(&file).map_err(|error| format!("{}: {error}; start the system first", file.display()))?;

@@ -1,13 +1,13 @@
-//! A small register of made-up taxpayers, so that look-ups have something to find; `load_register` replaces it.
+//! A small register of fictitious taxpayers, so that look-ups find entries; `load_register` replaces it.
 
 use ecf_stack::Provisioned;
-use ecf_store::{Clients, NewRegister, Register};
+use ecf_store::{Clients, Register, register::NewRegister};
 use ecf_taxauth::{BulkFile, Columns};
 use jiff::Timestamp;
 
 const FILE: &str = include_str!("register.txt");
 
-/// Loads the made-up register, unless one is there.
+/// Loads the fictitious register, unless a register exists.
 pub(crate) async fn seed(
     clients: &Clients,
     provisioned: &Provisioned,

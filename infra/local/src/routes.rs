@@ -1,4 +1,4 @@
-//! Which function a path belongs to, by API Gateway's rules: a literal segment beats `{parameter}`, which beats `{proxy+}`;
+//! Finds the function of a path, by API Gateway's rules: a literal segment beats `{parameter}`, which beats `{proxy+}`;
 //! resources are case-sensitive; the trailing slash is ignored.
 
 /// The routes of the template.
@@ -23,7 +23,7 @@ enum Segment {
     Proxy(String),
 }
 
-/// A path's function, the resource that matched, and what stands for its parameters, as sent.
+/// A path's function, the matching resource, and the parameter values as sent.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Found<'a> {
     pub(crate) resource: &'a str,
@@ -32,7 +32,7 @@ pub(crate) struct Found<'a> {
 }
 
 impl RouteTable {
-    /// Adds a resource as the template writes it, `/api/v1/ecf/{proxy+}` with `ANY` for instance.
+    /// Adds a resource as the template writes it, for example `/api/v1/ecf/{proxy+}` with `ANY`.
     pub(crate) fn insert(&mut self, method: &str, resource: &str, function: usize) {
         let segments = resource
             .split('/')

@@ -1,4 +1,4 @@
-//! Starting and stopping everything.
+//! Starts and stops the whole system.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -30,16 +30,16 @@ use crate::pollers::{self, Mapping, POLLERS};
 use crate::register;
 use crate::timers;
 
-/// Where the simulated tax authority is mounted on the one port.
+/// Path of the simulated tax authority on the one port.
 const SIMULATOR_PATH: &str = "/_simulator";
-/// The stack's name; resources are called after it.
+/// The stack's name, the prefix of its resources.
 const STACK_NAME: &str = "ecf-local";
-/// Signs what the portal is sent.
+/// Signs notifications to the portal.
 const PORTAL_SECRET: &str = "whsec_portal_of_the_local_system";
-/// How long batches under way may take once a stop was asked for. The slowest wait for the tax authority; one that is cut
-/// leaves a lease behind, and its receipt is looked up after the next start before it is sent again.
+/// How long a shutdown waits for open batches. Workers that wait for the tax authority are the slowest. An aborted
+/// worker leaves a lease, and its receipt is looked up after the next start before it is sent again.
 const WORK_GRACE: Duration = Duration::from_secs(10);
-/// How long requests under way may take after that.
+/// How long a shutdown then waits for open requests.
 const HTTP_GRACE: Duration = Duration::from_secs(2);
 
 /// Why the system could not start.
@@ -90,19 +90,20 @@ pub struct Local {
     embedded: Embedded,
     /// Pollers and timers.
     work: Tasks,
-    /// The gateway, and the simulator behind the same port: work under way still needs them.
+    /// The gateway and the simulator on the one port. Open batches still need them.
     http: Tasks,
-    // Last: the folder is free for the next start once nothing runs on it any more.
+    // Declared last: the folder is unlocked only after all tasks have ended.
     _folder: StateFolder,
 }
 
 impl Local {
-    /// Starts everything and returns when it answers.
+    /// Starts the whole system and returns when it serves requests.
     ///
     /// # Errors
-    /// Says which part did not start and why.
+    ///
+    /// Names the part that did not start, and why.
     pub async fn start(options: &RunOptions) -> Result<Self, StartError> {
-        // The port first: whoever finds it taken has touched nobody's state.
+        // The port is bound first, so that a start on a taken port changes no state.
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, options.port)))
             .await
             .map_err(|source| StartError::Listen {
@@ -127,7 +128,7 @@ impl Local {
         let embedded = Embedded::start(ecf_embedded::Options {
             data_dir: Some(folder.aws()),
             port: 0,
-            // The pollers that had received them ended with the last run.
+            // The pollers that received these messages ended with the last run.
             release_in_flight: true,
             pace: lapse.pace(),
         })
@@ -136,7 +137,7 @@ impl Local {
         let stack = Stack::embedded(parameters(&base_url, &simulator_url, options))?;
         let provisioned = stack.provision(&config, STACK_NAME).await?;
         let clients = Clients::new(&config);
-        // Secrets that an operator adds to a deployment. The simulator takes any key.
+        // Secrets that an operator adds to a deployment. The simulator accepts any key.
         store_secret(&clients, &provisioned, OperatorSecret::TaxauthStatusKey, "local").await?;
         let authority = Authority::open(&folder.authority(), lapse.clock().now()).map_err(StartError::Authority)?;
         let trusted = authority.certificate_pem().map_err(StartError::Authority)? + ecf_simulator::AUTHORITY_PEM;
@@ -172,7 +173,7 @@ impl Local {
                         }
                     }
                 }
-                // `ecf-local operator` runs it, in a process of its own.
+                // `ecf-local operator` runs it in its own process.
                 Mounted::Invoked(_) => {}
                 Mounted::Timed(timed) => {
                     for schedule in &function.schedules {
@@ -201,7 +202,7 @@ impl Local {
         register::seed(&clients, &provisioned, clock.now())
             .await
             .map_err(StartError::Register)?;
-        // Only now: what plays the deployment must not fail.
+        // Started last: the faults must not affect the set-up.
         embedded.misbehave(options.aws_faults);
         Ok(Self {
             base_url,
@@ -217,12 +218,12 @@ impl Local {
         })
     }
 
-    /// Where the API answers; paths begin with `/api/v1`.
+    /// The API's base URL; paths begin with `/api/v1`.
     pub fn base_url(&self) -> &str {
         &self.base_url
     }
 
-    /// The demo company and what else a script wants to know.
+    /// The demo company and other data for scripts.
     pub fn demo(&self) -> &Demo {
         &self.demo
     }
@@ -232,27 +233,27 @@ impl Local {
         self.portal.as_deref().map(|url| (url, PORTAL_SECRET))
     }
 
-    /// The time that the system lives in.
+    /// The system's clock.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// The clients of the embedded services, for tests that look behind the scenes.
+    /// The clients of the embedded services, for tests that inspect internal state.
     pub fn clients(&self) -> &Clients {
         &self.clients
     }
 
-    /// How often each AWS operation was called since the start.
+    /// The number of calls of each AWS operation since the start.
     pub fn aws_calls(&self) -> BTreeMap<String, u64> {
         self.embedded.calls()
     }
 
-    /// What the template's resources are called here.
+    /// The names of the template's resources in this system.
     pub fn provisioned(&self) -> &Provisioned {
         &self.provisioned
     }
 
-    /// Stops: batches under way are finished, then requests under way, then the services close their files.
+    /// Stops the system: finishes open batches, then open requests, then closes the services' files.
     pub async fn shutdown(self) {
         self.work.finish(WORK_GRACE).await;
         self.http.finish(HTTP_GRACE).await;
@@ -260,7 +261,7 @@ impl Local {
     }
 }
 
-/// Tasks that end when they are told to stop.
+/// Tasks that end when `stop` is cancelled.
 #[derive(Default)]
 struct Tasks {
     stop: CancellationToken,
@@ -268,7 +269,7 @@ struct Tasks {
 }
 
 impl Tasks {
-    /// Tells them to stop and waits; who takes too long is cut.
+    /// Cancels the tasks and waits; aborts those that exceed `grace`.
     async fn finish(mut self, grace: Duration) {
         self.stop.cancel();
         let all = async { while self.running.join_next().await.is_some() {} };
@@ -279,7 +280,7 @@ impl Tasks {
     }
 }
 
-/// What the local system sets otherwise than a deployment.
+/// Parameters of the local system that differ from the template's defaults.
 fn parameters(base_url: &str, simulator_url: &str, options: &RunOptions) -> BTreeMap<String, String> {
     let urls = [
         "TaxauthEcfUrl",
@@ -291,12 +292,12 @@ fn parameters(base_url: &str, simulator_url: &str, options: &RunOptions) -> BTre
     let urls = urls.map(|name| (name.to_owned(), simulator_url.to_owned()));
     urls.into_iter()
         .chain([
-            // The gateway of the local system speaks plain HTTP and has no stage in its addresses.
+            // The local gateway speaks plain HTTP and its URLs contain no stage.
             ("PublicUrl".to_owned(), base_url.to_owned()),
             ("PortalUrl".to_owned(), options.portal.clone().unwrap_or_default()),
             ("AllowLoopbackTargets".to_owned(), "true".to_owned()),
             ("CorsOrigins".to_owned(), "*".to_owned()),
-            // Everybody comes from one address here.
+            // Here all callers share one IP address.
             ("SignupsPerHour".to_owned(), "1000".to_owned()),
             ("RegisterLookupsPerMinute".to_owned(), "1000".to_owned()),
         ])
@@ -317,7 +318,7 @@ fn simulator(folder: &StateFolder, clock: Clock) -> Result<Router, ecf_simulator
     Simulator::router(&options)
 }
 
-/// Stores a secret beside the deployment's own, as an operator does. One of an earlier start stays.
+/// Stores an additional secret, as an operator does. A secret of an earlier start stays.
 async fn store_secret(
     clients: &Clients,
     provisioned: &Provisioned,
@@ -356,7 +357,7 @@ async fn store_secret(
     }
 }
 
-/// Keeps each function's variables in the state folder, for `ecf-local env`.
+/// Writes each function's variables to the state folder, for `ecf-local env`.
 fn write_environment(
     folder: &StateFolder,
     endpoint: &str,

@@ -1,4 +1,4 @@
-//! The scheduler, played in process: starts a function at the rate that the template says.
+//! The scheduler in process: invokes a function at the template's rate.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::mounted::TimedFunction;
 
-/// Runs the function at its rate until told to stop; a run that started is finished.
+/// Invokes the function at its rate until `stop`; a started run is finished.
 pub(crate) async fn run(name: String, every: Duration, function: TimedFunction, stop: CancellationToken) {
     let mut ticks = interval(every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

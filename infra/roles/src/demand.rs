@@ -1,13 +1,14 @@
-//! Which IAM actions a request needs, on what. Read off the request as it goes out, so nothing of ours is believed.
+//! The IAM actions that a request requires, and on which resources. They are derived from the request on the wire, not
+//! from our code's claims.
 //!
-//! Resources are named without what differs from deployment to deployment: `table`, `table/index/due`, `bucket`, `queue:Webhook`,
-//! `secret:data-key`. A key is what a policy can name of a record or an object: the kind of a partition key (`r#`), the folder or kind of an object
-//! (`exports/*`, `*/signed-xml-*`).
+//! Resource names omit the parts that differ between deployments: `table`, `table/index/due`, `bucket`,
+//! `queue:Webhook`, `secret:data-key`. The key is the part of a record or object that a policy can select: the kind of
+//! a partition key (`r#`), the folder or kind of an object (`exports/*`, `*/signed-xml-*`).
 
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
-/// Parts of names of this length are ids.
+/// A name part of this length is an id.
 const ID_LENGTH: usize = 32;
 
 pub(crate) struct Request<'r> {
@@ -15,7 +16,7 @@ pub(crate) struct Request<'r> {
     pub(crate) operation: &'r str,
     pub(crate) uri: &'r str,
     pub(crate) body: &'r [u8],
-    /// Whether it sets an object lock.
+    /// Whether the request sets an object lock.
     pub(crate) locks: bool,
 }
 
@@ -34,7 +35,7 @@ fn demand(action: impl Into<String>, resource: impl Into<String>, key: impl Into
     }
 }
 
-/// What the role must allow for this request.
+/// The permissions that this request requires.
 pub(crate) fn demands(request: &Request<'_>) -> Vec<Demand> {
     match request.service {
         "DynamoDB" => dynamodb(request.operation, &json(request.body)),
@@ -45,7 +46,7 @@ pub(crate) fn demands(request: &Request<'_>) -> Vec<Demand> {
     }
 }
 
-/// What the role must allow for S3 to say that there is no such object; without it S3 says that it may not be read.
+/// The permission with which S3 answers 404 for a missing object; without it S3 answers 403.
 pub(crate) fn missed(request: &Request<'_>) -> Option<Demand> {
     let reads = request.service == "S3" && matches!(request.operation, "GetObject" | "HeadObject");
     reads.then(|| demand("s3:ListBucket", "bucket", object(request.uri)))
@@ -92,12 +93,12 @@ fn dynamodb(operation: &str, body: &Value) -> Vec<Demand> {
                 })
                 .collect()
         }
-        // Not one that a policy of ours knows: it is told, and found to be granted to nobody.
+        // Unknown operation: it becomes a demand that no policy grants, so the comparison reports it.
         other => vec![demand(format!("dynamodb:{other}"), "table", "?")],
     }
 }
 
-/// `r#` of `r#0m5c…`.
+/// Returns `r#` for `r#0m5c…`.
 fn kind(key: &Value) -> String {
     match key.as_str().and_then(|key| key.split_once('#')) {
         Some((kind, _)) => format!("{kind}#"),
@@ -120,7 +121,7 @@ fn s3(request: &Request<'_>) -> Vec<Demand> {
     demands
 }
 
-/// The object's name in the address, ids left out: the bucket is the first part of the path.
+/// The object's name in the URL, without ids. The first path segment is the bucket.
 fn object(uri: &str) -> String {
     let path = url::Url::parse(uri)
         .map(|url| url.path().to_owned())
@@ -140,8 +141,8 @@ fn prefix(uri: &str) -> String {
     without_ids(&prefix.unwrap_or_default())
 }
 
-/// `exports/*` of `exports/0m5c…/…`, `*/signed-xml-*` of `0m5c…/ecf/2026/11/…/signed-xml-e3b0…`: no policy names companies, months and
-/// hashes.
+/// Returns `exports/*` for `exports/0m5c…/…`, and `*/signed-xml-*` for `0m5c…/ecf/2026/11/…/signed-xml-e3b0…`: policies
+/// name no companies, months or hashes.
 fn without_ids(name: &str) -> String {
     match name.split_once('/') {
         Some((first, rest)) if first.len() == ID_LENGTH => {
@@ -161,7 +162,7 @@ fn sqs(operation: &str, body: &Value) -> Demand {
 }
 
 fn secrets(operation: &str, body: &Value) -> Vec<Demand> {
-    // It names no secret, so no policy can.
+    // The operation names no secret, so a policy cannot restrict it to one.
     if operation == "ListSecrets" {
         return vec![demand("secretsmanager:ListSecrets", "*", "-")];
     }
@@ -176,7 +177,7 @@ fn secrets(operation: &str, body: &Value) -> Vec<Demand> {
     demands
 }
 
-/// `company/*` of `company/0m5c…`.
+/// Returns `company/*` for `company/0m5c…`.
 fn without_ids_at_the_end(name: &str) -> String {
     match name.rsplit_once('/') {
         Some((before, last)) if last.len() == ID_LENGTH => format!("{before}/*"),

@@ -1,8 +1,10 @@
-//! What each function asks of AWS while the tests and the local system run it, written down to be held against its role in the template.
+//! Records the AWS calls of each function in tests and in the local system, for a comparison with the function's role
+//! in the template.
 //!
-//! Nothing happens unless the variable `AWS_CALLS_FOLDER` names a folder. Then [`clients_of`] gives a function clients that see each of its requests
-//! on its way out, and each kind of request becomes one line of this process's file in the folder: function, IAM action, resource, and the part of
-//! the key that policies speak of. `infra/checks/policies` compares. Start at [`demands`](demand::demands).
+//! Recording is off unless the variable `AWS_CALLS_FOLDER` names a folder. Then [`clients_of`] returns clients that
+//! pass each outgoing request to a recorder. Each kind of request becomes one line of this process's file in the
+//! folder: function, IAM action, resource, and the part of the key that policies can select. `infra/checks/policies`
+//! compares the files with the roles. Start reading at [`demands`](demand::demands).
 
 mod demand;
 mod log;
@@ -24,7 +26,7 @@ use ecf_store::Clients;
 
 use crate::demand::{Demand, Request, demands, missed};
 
-/// Clients for this function: those given, unless what functions ask for is to be written down.
+/// The clients for this function: `clients` itself, or recording clients if recording is on.
 pub fn clients_of(function: &str, clients: &Clients, config: &SdkConfig) -> Clients {
     match recorder_of(function) {
         Some(recorder) => Clients::watched(config, &[recorder]),
@@ -32,7 +34,7 @@ pub fn clients_of(function: &str, clients: &Clients, config: &SdkConfig) -> Clie
     }
 }
 
-/// What sees a function's requests; nothing unless they are to be written down.
+/// The recorder for a function's requests; `None` if recording is off.
 pub fn recorder_of(function: &str) -> Option<SharedInterceptor> {
     log::is_wanted().then(|| {
         SharedInterceptor::new(Recorder {
@@ -81,7 +83,8 @@ impl Intercept for Recorder {
     }
 }
 
-/// What the request needs besides if there is no such object, carried along: its answer does not say what was asked.
+/// The additional permission that this request requires if the object is missing. It is carried to the response, which
+/// does not repeat the request.
 #[derive(Debug)]
 struct WhenMissed(Option<Demand>);
 

@@ -1,4 +1,4 @@
-//! This process's file in the folder. A line that is there already is not written again.
+//! This process's file in the folder. Each line is written once.
 
 use std::{
     collections::BTreeSet,
@@ -20,7 +20,8 @@ struct Log {
 }
 
 /// # Panics
-/// When the folder cannot be written to: half a log would condemn policies that are right.
+///
+/// When the folder is not writable: an incomplete log would make correct policies look wrong.
 fn log() -> Option<&'static Mutex<Log>> {
     static LOG: OnceLock<Option<Mutex<Log>>> = OnceLock::new();
     let log = LOG.get_or_init(|| {
@@ -47,7 +48,7 @@ pub(crate) fn write(function: &str, demand: &Demand) {
     let line = format!("{function}\t{}\t{}\t{}\n", demand.action, demand.resource, demand.key);
     let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
     if !log.lines.contains(&line) {
-        // In one piece, so that a process that is killed leaves no half of a line.
+        // Written in one call, so that a killed process leaves no partial line.
         log.file
             .write_all(line.as_bytes())
             .expect("the file was opened for writing");

@@ -1,4 +1,4 @@
-//! Answers in the two forms that the services know: JSON, or XML when `Accept` asks for it.
+//! Responses in the two formats of the authority's services: JSON, or XML when `Accept` asks for it.
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, StatusCode, header};
@@ -8,7 +8,7 @@ use serde_json::{Value, value::RawValue};
 
 use crate::xml::Element;
 
-/// The form a caller asked for.
+/// The format that a client asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Json,
@@ -33,7 +33,7 @@ impl Form {
     }
 }
 
-/// A record of an answer: the XML element's name and its fields in order.
+/// One object of a response: the XML element's name and its fields in order.
 #[derive(Debug)]
 pub(crate) struct Answer {
     name: &'static str,
@@ -48,7 +48,7 @@ enum Content {
     Records(Vec<Answer>),
 }
 
-/// Field names; one field is spelled differently in the two forms.
+/// A field's name. It may differ between JSON and XML.
 #[derive(Debug, Clone, Copy)]
 struct Name {
     json: &'static str,
@@ -101,7 +101,7 @@ impl Answer {
         }
     }
 
-    /// Answers 200 with a list: a JSON array, or an element around the records.
+    /// Answers 200 with a list: a JSON array, or XML records inside one enclosing element.
     pub(crate) fn respond_list(around: &str, list: Vec<Self>, form: Form) -> Response {
         match form {
             Form::Json => json(StatusCode::OK, &list),

@@ -1,4 +1,4 @@
-//! Who calls a service, and how: extractors of the handlers.
+//! Extractors for handlers: the caller, the environment and the response format.
 
 use axum::{Extension, extract::FromRequestParts};
 use http::request::Parts;
@@ -12,7 +12,7 @@ use crate::{
     token::{self, Holder},
 };
 
-/// A call that needs no token.
+/// A request that needs no token.
 #[derive(Debug)]
 pub(crate) struct Visitor {
     pub(crate) environment: Environment,
@@ -20,7 +20,7 @@ pub(crate) struct Visitor {
     pub(crate) params: Params,
 }
 
-/// A call with a token that counts.
+/// A request with a valid token.
 #[derive(Debug)]
 pub(crate) struct Caller {
     pub(crate) environment: Environment,
@@ -30,7 +30,7 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// Refuses a caller whose certificate is bound to other taxpayers than all of these.
+    /// Rejects the request unless the caller's certificate may act for at least one of these taxpayers.
     pub(crate) fn must_act_for(&self, app: &App, rncs: &[&str]) -> Result<(), Failure> {
         let settings = app.state.settings();
         let Holder { fingerprint, owner, .. } = &self.holder;

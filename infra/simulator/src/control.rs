@@ -1,4 +1,5 @@
-//! The control service under `/_control/`: what a tester orders and what a tester asks. The README lists it.
+//! The control service under `/_control/`: a tester sets faults and settings here, and reads what the simulator
+//! received. The README lists its routes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +23,7 @@ use crate::{
     verdict::Mensaje,
 };
 
-/// Where the control service stands.
+/// Path prefix of the control service.
 pub(crate) const PREFIX: &str = "/_control";
 
 pub(crate) fn routes() -> Router<App> {
@@ -82,7 +83,7 @@ async fn clear_faults(State(app): State<App>) -> Result<StatusCode, Failure> {
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Requests about one number that met the same fault.
+/// How many requests about one number met the same fault.
 #[derive(Debug, Serialize)]
 struct StruckView {
     fault: String,
@@ -110,7 +111,7 @@ struct DocumentFilter {
     encf: Option<String>,
 }
 
-/// The same bytes under one number, however often they came.
+/// One document (by its bytes) under one number, and how many times it was received.
 #[derive(Debug, Serialize)]
 struct DocumentView {
     ambiente: String,
@@ -121,7 +122,7 @@ struct DocumentView {
     times: u32,
     #[serde(rename = "trackIds")]
     track_ids: Vec<String>,
-    /// Of the copy that was accepted, else of the last one.
+    /// Verdict of the accepted copy, otherwise of the last copy.
     codigo: i64,
     estado: &'static str,
     #[serde(rename = "secuenciaUtilizada")]
@@ -187,7 +188,7 @@ async fn list_documents(
     Ok(Json(views))
 }
 
-/// What the other taxpayer sent and received.
+/// Documents that the other taxpayer sent and received.
 async fn list_exchanged(State(app): State<App>) -> Result<Json<Vec<Exchanged>>, Failure> {
     Ok(Json(app.state.exchanged()?))
 }
@@ -312,7 +313,7 @@ fn change(app: &App, change: impl FnOnce(&mut Settings)) -> Result<Json<Settings
     Ok(Json(shown(app.state.change_settings(change)?)))
 }
 
-/// The settings without what signs tokens.
+/// The settings without the key that signs tokens.
 fn shown(settings: Settings) -> Settings {
     Settings {
         token_key: String::new(),

@@ -1,4 +1,4 @@
-//! The authority's clock: Santo Domingo, −04:00 all year, whatever the host's zone.
+//! The authority's clock: Santo Domingo, UTC−04:00 all year, independent of the host's time zone.
 
 use jiff::{
     Timestamp,
@@ -57,7 +57,6 @@ pub(crate) fn with_offset(instant: Timestamp) -> String {
     local(instant).strftime("%Y-%m-%dT%H:%M:%S.%7f-04:00").to_string()
 }
 
-/// `dd-MM-yyyy`.
 /// `dd-MM-yyyy HH:mm:ss`.
 pub(crate) fn date_time(instant: Timestamp) -> String {
     local(instant).strftime("%d-%m-%Y %H:%M:%S").to_string()

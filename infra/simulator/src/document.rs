@@ -1,7 +1,7 @@
-//! A received file: its bytes, and its tree as the authority sees it.
+//! A received file: its bytes, and its XML tree after the authority's whitespace rule.
 //!
-//! The authority drops text that is only blanks before it verifies a signature. So does this reader; a document that
-//! was signed with its indentation therefore fails here as it does there.
+//! The authority drops whitespace-only text before it verifies a signature, and so does this reader. A document that
+//! was signed with its indentation therefore fails here as it fails there.
 
 use sha2::{Digest, Sha256};
 
@@ -12,15 +12,15 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// A well-formed document.
 #[derive(Debug, Clone)]
 pub(crate) struct Document {
-    /// SHA-256 of the bytes that came in, in hex.
+    /// SHA-256 of the received bytes, in hex.
     pub(crate) sha256: String,
-    /// The text without blank-only nodes.
+    /// The document without whitespace-only text.
     pub(crate) source: String,
-    /// The tree of that text.
+    /// The XML tree of `source`.
     pub(crate) root: Element,
 }
 
-/// Why a file is no document.
+/// Why a file cannot be read as a document.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DocumentError {
     #[error("the file starts with a byte order mark")]
@@ -54,12 +54,12 @@ impl Document {
     }
 }
 
-/// Drops blanks that are all there is between two tags.
+/// Drops whitespace-only text between two tags.
 fn without_blank_text(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     let mut rest = source;
     while let Some(start) = rest.find('<') {
-        // `rest` begins right after a tag, so what lies before the next one is a whole text node.
+        // `rest` begins right after a tag, so the characters before the next tag are one whole text node.
         let (text, tag) = rest.split_at(start);
         if !text.trim_matches([' ', '\t', '\r', '\n']).is_empty() {
             out.push_str(text);

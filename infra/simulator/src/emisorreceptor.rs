@@ -1,7 +1,7 @@
-//! The other taxpayer that the authority plays in pre-certification: what it signs and writes.
+//! The other taxpayer, which the authority plays in pre-certification: the documents that it writes and signs.
 //!
-//! Its documents are in the authority's own dialect, which its schemas forbid in part: `<Version>1</Version>`, no XML declaration,
-//! numbers that expired, totals without decimals in approvals. Receivers have to take them all the same.
+//! Its documents use the authority's own dialect, which the authority's schemas forbid in part: `<Version>1</Version>`,
+//! no XML declaration, expired numbers, totals without decimals in approvals. Receivers must accept them.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bergshamra::{DsigContext, KeysManager, keys::loader::load_pem_auto};
@@ -9,35 +9,35 @@ use jiff::Timestamp;
 
 use crate::{dates, xml::Element};
 
-/// Who it is. The certificate and its key were made for this alone and are no secret.
+/// Identity of the other taxpayer. Its certificate and key serve no other purpose and are not secret.
 pub(crate) const RNC: &str = "131880738";
 const NAME: &str = "EMISOR RECEPTOR SIMULADO";
 const KEY: &[u8] = include_bytes!("emisorreceptor/key.pem");
 const CERTIFICATE: &[u8] = include_bytes!("emisorreceptor/certificate.der");
 
-/// Types that are sent to buyers.
+/// Receipt types that issuers send to buyers.
 pub(crate) const EXCHANGED: [u8; 4] = [31, 33, 34, 44];
 
-/// What is wrong with a receipt that it sends.
+/// A defect that a test can request in a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Defecto {
     /// An element is missing.
     Estructura,
-    /// It was changed after it was signed.
+    /// The document was changed after it was signed.
     Firma,
     /// It is not signed.
     SinFirma,
-    /// The last number again.
+    /// The last number is used again.
     Duplicado,
-    /// Another buyer's.
+    /// The receipt names another buyer.
     Comprador,
-    /// A type that is not exchanged.
+    /// The type is not exchanged between taxpayers.
     Tipo,
 }
 
 impl Defecto {
-    /// The `CodigoMotivoNoRecibido` that it must be answered with.
+    /// The `CodigoMotivoNoRecibido` that a receiver must answer.
     pub(crate) fn motivo(self) -> &'static str {
         match self {
             Self::Estructura | Self::Tipo => "1",
@@ -48,12 +48,12 @@ impl Defecto {
     }
 }
 
-/// The signature could not be made: a defect of the simulator.
+/// The simulator could not sign its own document: a bug in the simulator.
 #[derive(Debug, thiserror::Error)]
 #[error("the simulator's own signature cannot be made: {0}")]
 pub(crate) struct SignError(String);
 
-/// A receipt from it to a buyer, not signed.
+/// An unsigned receipt to a buyer.
 pub(crate) fn receipt(tipo: u8, encf: &str, comprador: &str, defecto: Option<Defecto>, now: Timestamp) -> Element {
     let day = dates::day_first(dates::local(now).date());
     let tipo = match defecto {
@@ -123,7 +123,7 @@ pub(crate) fn receipt(tipo: u8, encf: &str, comprador: &str, defecto: Option<Def
     root.with("FechaHoraFirma", dates::date_time(now))
 }
 
-/// What it says of a receipt.
+/// The other taxpayer's answer to a receipt.
 pub(crate) struct Approval<'a> {
     pub(crate) rnc_emisor: &'a str,
     pub(crate) encf: &'a str,
@@ -133,7 +133,7 @@ pub(crate) struct Approval<'a> {
     pub(crate) estado: &'a str,
 }
 
-/// An approval or rejection, not signed; its total has no decimals where none are needed.
+/// An unsigned approval or rejection. A total of whole pesos is written without decimals.
 pub(crate) fn approval(of: &Approval<'_>, now: Timestamp) -> Element {
     let monto = of.monto_total.strip_suffix(".00").unwrap_or(of.monto_total);
     let mut detail = Element::new("DetalleAprobacionComercial")
@@ -150,7 +150,7 @@ pub(crate) fn approval(of: &Approval<'_>, now: Timestamp) -> Element {
     Element::new("ACECF").child(detail.with("FechaHoraAprobacionComercial", dates::date_time(now)))
 }
 
-/// An acknowledgement of receipt, not signed.
+/// An unsigned acknowledgement of receipt.
 pub(crate) fn acknowledgement(
     rnc_emisor: &str,
     rnc_comprador: &str,
@@ -170,7 +170,7 @@ pub(crate) fn acknowledgement(
     Element::new("ARECF").child(detail.with("FechaHoraAcuseRecibo", dates::date_time(now)))
 }
 
-/// The text of a document without a declaration.
+/// A document as text, without an XML declaration.
 pub(crate) fn text(document: &Element) -> String {
     let mut out = String::new();
     document.write(&mut out, None);

@@ -10,7 +10,7 @@ pub(crate) struct Encf {
 }
 
 impl Encf {
-    /// Reads a number of series E, in any letter case.
+    /// Reads a number of series E; letter case does not matter.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix(['E', 'e'])?;
         if digits.len() != 12 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {

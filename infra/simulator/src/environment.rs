@@ -29,7 +29,7 @@ impl Environment {
         }
     }
 
-    /// The number that the status service uses.
+    /// Reads the number that the status service uses for an environment.
     pub(crate) fn from_status_number(number: &str) -> Option<Self> {
         match number {
             "1" => Some(Self::Testecf),
@@ -39,7 +39,7 @@ impl Environment {
         }
     }
 
-    /// Reads a path segment or a status name, in any letter case.
+    /// Reads a path segment or a status name; letter case does not matter.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
@@ -84,7 +84,7 @@ impl Service {
         Self::EmisorReceptor,
     ];
 
-    /// The host that runs it at the authority: `ecf`, `fc` or `statusecf`.
+    /// The authority's host for this service: `ecf`, `fc` or `statusecf`.
     pub(crate) fn host(self) -> &'static str {
         match self {
             Self::RecepcionFc | Self::ConsultaRfce | Self::ConsultaTimbreFc => "fc",
@@ -113,14 +113,14 @@ impl Service {
         }
     }
 
-    /// Reads a path segment, in any letter case.
+    /// Reads a path segment; letter case does not matter.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
             .find(|one| text.eq_ignore_ascii_case(one.segment()))
     }
 
-    /// The name in the status service's list; what is not listed there has none.
+    /// The name in the status service's list; `None` for a service that the list omits.
     pub(crate) fn status_title(self) -> Option<&'static str> {
         match self {
             Self::Autenticacion => Some("Autenticación"),
@@ -140,7 +140,7 @@ impl Service {
         }
     }
 
-    /// The availability matrix; the status service stands outside the environments.
+    /// Whether the environment offers this service. The status service belongs to no environment.
     pub(crate) fn is_offered_in(self, environment: Environment) -> bool {
         match self {
             Self::EstatusServicios => false,

@@ -1,14 +1,14 @@
-//! What is remembered of a document: the values that later questions ask for.
+//! Values of a document that the simulator stores because later requests ask for them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{document::Document, xml::Element};
 
-/// Values as they stood in the document; absent ones are `None`.
+/// Values exactly as the document states them; absent values are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Facts {
     pub(crate) rnc_emisor: String,
-    /// Upper case.
+    /// In upper case.
     pub(crate) encf: String,
     pub(crate) razon_social_emisor: Option<String>,
     pub(crate) rnc_comprador: Option<String>,
@@ -18,15 +18,15 @@ pub(crate) struct Facts {
     pub(crate) fecha_firma: Option<String>,
     pub(crate) monto_total: Option<String>,
     pub(crate) total_itbis: Option<String>,
-    /// Of the receipt itself, or carried by its summary.
+    /// The security code: computed from the receipt's own signature, or stated in its summary.
     pub(crate) codigo_seguridad: String,
-    /// Upper case.
+    /// In upper case.
     pub(crate) ncf_modificado: Option<String>,
     pub(crate) codigo_modificacion: Option<String>,
 }
 
 impl Facts {
-    /// Of an `ECF` or `RFCE`; whatever is missing is for the structure check to say.
+    /// Reads an `ECF` or `RFCE`. Missing elements are reported by the structure check, not here.
     pub(crate) fn of_receipt(document: &Document) -> Self {
         let root = &document.root;
         let owned = |path: &[&str]| root.text_at(path).map(str::to_owned);
@@ -48,7 +48,7 @@ impl Facts {
         }
     }
 
-    /// Of an `ACECF`.
+    /// Reads an `ACECF`.
     pub(crate) fn of_approval(root: &Element) -> Self {
         let value = |name| root.text_at(&["DetalleAprobacionComercial", name]).map(str::to_owned);
         Self {

@@ -1,17 +1,17 @@
-//! Why a request gets no regular answer.
+//! Why a request gets an error response.
 
 use axum::response::{IntoResponse, Response};
 use http::{StatusCode, header};
 
 use crate::state::StateError;
 
-/// A refusal in one of the authority's shapes, or a defect of the simulator.
+/// A rejection in one of the authority's formats, or an internal error of the simulator.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// 401: no token, or one that does not count.
+    /// 401: the token is missing or invalid.
     #[error("the token is missing, expired or of another environment")]
     Unauthorized,
-    /// 400 with a bare string.
+    /// 400 with a JSON string.
     #[error("{0}")]
     Refused(String),
     /// 500.
@@ -32,7 +32,8 @@ impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         match self {
             Self::Unauthorized => (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")]).into_response(),
-            // Real refusals are JSON strings that call themselves plain text or JSON; clients must take both.
+            // The authority sends its errors as JSON strings, with a content type of plain text or JSON. Clients must
+            // accept both.
             Self::Refused(text) => (
                 StatusCode::BAD_REQUEST,
                 [(header::CONTENT_TYPE, "application/json; charset=utf-8")],

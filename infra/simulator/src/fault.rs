@@ -1,6 +1,6 @@
-//! Faults on order: how a service misbehaves towards the next requests that fit.
+//! Fault injection: errors that a test configures for the next matching requests.
 //!
-//! [`intercept`] stands before every service. It also counts answers and closes the doors in a maintenance window.
+//! [`intercept`] runs before every service. It also counts responses and answers 503 during a maintenance window.
 
 use std::time::Duration;
 
@@ -22,35 +22,35 @@ use crate::{
     verdict::{Mensaje, Verdict},
 };
 
-/// More than any upload the services take.
+/// Upper bound of a request body. It exceeds the upload limit of every service.
 const MOST_BODY_BYTES: usize = 24 * 1024 * 1024;
-/// Longer than any caller waits.
+/// Default delay before a timeout fault answers. It exceeds the timeout of every client.
 const NO_ANSWER: Duration = Duration::from_secs(300);
 const MAINTENANCE_PAGE: &str = "<!DOCTYPE html><html><head><title>Servicio en mantenimiento</title></head>\
      <body><h1>Servicio no disponible temporalmente</h1></body></html>";
 const ERROR_PAGE: &str = "<!DOCTYPE html><html><head><title>Error</title></head>\
      <body><h1>Server Error</h1><p>An error occurred while processing the request.</p></body></html>";
 
-/// An order of the control service.
+/// A fault that was configured through the control service.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FaultOrder {
     /// A service's path segment, or `*`.
     pub(crate) service: String,
-    /// Only the services of this host: `ecf`, `fc` or `statusecf`.
+    /// Restricts the fault to the services of one host: `ecf`, `fc` or `statusecf`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) host: Option<String>,
-    /// Only in this environment.
+    /// Restricts the fault to one environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ambiente: Option<String>,
-    /// Only for requests about this issuer.
+    /// Restricts the fault to requests about one issuer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rnc: Option<String>,
-    /// Only for requests about this number.
+    /// Restricts the fault to requests about one number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) encf: Option<String>,
     pub(crate) fault: FaultKind,
-    /// How often; without it until cleared.
+    /// How many requests meet the fault; `None` means every request until the fault is cleared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) times: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,17 +69,17 @@ pub(crate) struct FaultOrder {
     pub(crate) secuencia_utilizada: Option<bool>,
 }
 
-/// What goes wrong.
+/// The kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FaultKind {
     /// The request is served after `delay_ms`.
     Delay,
-    /// `status`, with `body` as JSON or text if given. Nothing is processed.
+    /// Answers `status`, with `body` as JSON or text if given. The request is not processed.
     Status,
-    /// No answer for `delay_ms`, then 504. Nothing is processed.
+    /// Waits for `delay_ms`, then answers 504. The request is not processed.
     Timeout,
-    /// The request is processed and the connection ends without an answer.
+    /// The request is processed, and the connection closes without a response.
     LoseAnswer,
     /// An HTML page.
     Html,
@@ -95,15 +95,15 @@ pub(crate) enum FaultKind {
     Mensajes,
     /// `{"mensajes": […]}` with bare strings.
     MensajesText,
-    /// What ASP.NET makes of an invalid request.
+    /// The `ProblemDetails` body that ASP.NET writes for an invalid request.
     ProblemDetails,
-    /// An empty HTML answer, the symptom of a bad signature.
+    /// An empty HTML response. The authority answers so when a signature is wrong.
     Empty,
     /// 200 with bytes that are neither JSON nor XML.
     Garbage,
     /// 503 with a page.
     Maintenance,
-    /// The document gets a track id and is not kept: nobody finds it again.
+    /// The document gets a track id but is not stored: no query finds it.
     Forget,
     /// The document is rejected with `codigo`, `mensaje`, `secuenciaUtilizada`.
     Reject,
@@ -111,7 +111,7 @@ pub(crate) enum FaultKind {
     Conditional,
 }
 
-/// What a request is about.
+/// The part of a request that a fault can select by.
 #[derive(Debug)]
 pub(crate) struct Target<'a> {
     pub(crate) service: Service,
@@ -120,16 +120,16 @@ pub(crate) struct Target<'a> {
     pub(crate) encf: Option<&'a str>,
 }
 
-/// The order to keep nothing; travels with the request to the service.
+/// Request extension: the service must not store this document.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Forgotten;
 
-/// A verdict that was ordered; travels with the request to the service.
+/// Request extension: the service must answer with this verdict.
 #[derive(Debug, Clone)]
 pub(crate) struct Forced(pub(crate) Verdict);
 
 impl FaultOrder {
-    /// Whether the order is meant for that request.
+    /// Whether the fault applies to this request.
     pub(crate) fn is_for(&self, target: &Target<'_>) -> bool {
         let fits = |wanted: &Option<String>, given: Option<&str>| {
             wanted
@@ -143,7 +143,7 @@ impl FaultOrder {
             && fits(&self.encf, target.encf)
     }
 
-    /// Why the order cannot be carried out, if so.
+    /// Why the fault cannot be carried out; `None` if it can.
     pub(crate) fn problem(&self) -> Option<String> {
         let uploads = [Service::Recepcion, Service::RecepcionFc];
         let service = Service::parse(&self.service);
@@ -183,7 +183,7 @@ impl FaultOrder {
         }
     }
 
-    /// What the fault is counted as: its kind, and its status when it names one.
+    /// The fault's name in `GET /struck`: its kind, followed by its status if it has one.
     pub(crate) fn name(&self) -> String {
         let kind = serde_json::to_value(self.fault).unwrap_or_default();
         let kind = kind.as_str().unwrap_or_default();
@@ -219,7 +219,7 @@ impl FaultOrder {
         self.answer(400, "application/json; charset=utf-8", body.to_string())
     }
 
-    /// The answer of a fault that keeps the request from the service.
+    /// The response of a fault that replaces the service.
     fn refusal(&self) -> Response {
         let message = self.message();
         let codigo = self.codigo.as_deref().unwrap_or("0");
@@ -255,7 +255,7 @@ impl FaultOrder {
     }
 }
 
-/// Where a service stands, for [`intercept`].
+/// The service that [`intercept`] guards.
 #[derive(Debug, Clone)]
 pub(crate) struct Post {
     pub(crate) app: App,
@@ -263,7 +263,7 @@ pub(crate) struct Post {
     pub(crate) environment: Option<Environment>,
 }
 
-/// Lets a request through to its service, unless a fault or a maintenance window has it.
+/// Passes a request to its service, unless a fault or a maintenance window answers it.
 pub(crate) async fn intercept(State(post): State<Post>, request: Request, next: Next) -> Result<Response, Failure> {
     let response = serve(&post, request, next).await?;
     post.app
@@ -335,14 +335,14 @@ async fn serve(post: &Post, request: Request, next: Next) -> Result<Response, Fa
     }
 }
 
-/// An answer that breaks before its first byte: the server drops the connection when a body fails.
+/// A response that fails before its first byte: the server closes the connection when a body fails.
 fn lost() -> Response {
     let broken = std::io::Error::other("the answer is lost on order");
     let body = futures::stream::once(async { Err::<bytes::Bytes, _>(broken) });
     Response::new(Body::from_stream(body))
 }
 
-/// Issuer and number that a request is about, from its address, its track id or its document.
+/// The issuer and number of a request, read from its address, its track id or its document.
 fn subject(post: &Post, params: &Params, body: &[u8]) -> Result<(Option<String>, Option<String>), Failure> {
     if let (Some(environment), Some(track_id)) = (post.environment, params.get(&["trackid"])) {
         let record = post.app.state.document_by_track_id(environment, track_id)?;

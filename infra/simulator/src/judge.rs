@@ -1,7 +1,7 @@
-//! The judgement of receipts and summaries, in the authority's order: signature and certificate, structure, issuer and
-//! delegation, sequence, then what the document says.
+//! The verdict on receipts and summaries. The checks run in the authority's order: signature and certificate,
+//! structure, issuer and delegation, sequence, then content.
 //!
-//! Only the early groups leave the number free. Nothing here knows how our own documents are made.
+//! A rejection by an early check leaves the number free. No code here is shared with the service under test.
 
 mod amounts;
 mod header;
@@ -27,22 +27,22 @@ use crate::{
     xml::Element,
 };
 
-/// From this total on a consumer invoice is sent in full, below as a summary.
+/// Consumer invoices below this total are sent as a summary; from this total on they are sent in full.
 const SUMMARY_BELOW: i64 = 250_000;
 const OUT_OF_RANGE: &str = "Los montos exceden el rango permitido.";
 
-/// A document before its judge.
+/// A document with everything that its checks need.
 pub(crate) struct Case<'a> {
     pub(crate) state: &'a State,
     pub(crate) environment: Environment,
     pub(crate) document: &'a Document,
     pub(crate) facts: &'a Facts,
-    /// Verified before, since that needs no turn.
+    /// Verified before the lock is taken, because verification needs no other document.
     pub(crate) signature: &'a Result<Signer, SignatureError>,
     pub(crate) now: Timestamp,
 }
 
-/// An early end of the judgement.
+/// Ends the checks early.
 enum Stop {
     Verdict(Verdict),
     State(StateError),
@@ -55,23 +55,23 @@ impl From<StateError> for Stop {
 }
 
 impl Stop {
-    /// Rejected; the number may be used again.
+    /// Rejects the document; the number may be used again.
     fn free(valor: impl Into<String>) -> Self {
         Self::Verdict(Verdict::rejected_free(vec![Mensaje::new("0", valor)]))
     }
 
-    /// Rejected; the number is burned.
+    /// Rejects the document; the number is burned.
     fn burned(codigo: &str, valor: impl Into<String>) -> Self {
         Self::Verdict(Verdict::rejected_burned(vec![Mensaje::new(codigo, valor)]))
     }
 }
 
-/// What the checks of content found.
+/// Findings of the content checks.
 #[derive(Debug, Default)]
 struct Findings {
-    /// Each of them rejects.
+    /// Each error rejects the document.
     errors: Vec<Mensaje>,
-    /// They make an acceptance conditional.
+    /// Remarks make an acceptance conditional.
     remarks: Vec<Mensaje>,
 }
 
@@ -93,12 +93,12 @@ impl Findings {
     }
 }
 
-/// Judges a full receipt.
+/// Decides the verdict on a full receipt.
 pub(crate) fn receipt(case: &Case<'_>) -> Result<Verdict, StateError> {
     ended(judge_receipt(case))
 }
 
-/// Judges the summary of a consumer invoice.
+/// Decides the verdict on the summary of a consumer invoice.
 pub(crate) fn summary(case: &Case<'_>) -> Result<Verdict, StateError> {
     ended(judge_summary(case))
 }
@@ -130,7 +130,7 @@ fn judge_receipt(case: &Case<'_>) -> Result<Verdict, Stop> {
     Ok(findings.verdict())
 }
 
-/// `None` when a product has more digits than can be counted with.
+/// `None` when a result has more digits than `Decimal` holds.
 fn arithmetic(root: &Element, tipo: u8, findings: &mut Findings) -> Option<()> {
     let receipt = amounts::Receipt::read(root)?;
     lines::check(&receipt, tipo, findings)?;

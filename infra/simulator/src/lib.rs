@@ -1,9 +1,9 @@
-//! The tax authority's services, simulated, all on one loopback port.
+//! The tax authority's services, simulated on one loopback port.
 //!
-//! A tester points a client at `{base}/{ambiente}/{servicio}/…` and gets what the authority would answer: seeds and
-//! tokens, track ids and verdicts, summaries, queries, approvals, annulments, status. Documents are judged for real
-//! (signature, structure, delegation, sequence, references, arithmetic) by code that shares nothing with the service
-//! it tests. What goes wrong on order, and what was received, is at `/_control/` (README.md).
+//! A client calls `{base}/{ambiente}/{servicio}/…` and gets the authority's answers: seeds and tokens, track ids and
+//! verdicts, summaries, queries, approvals, annulments, status. Documents are checked in earnest (signature, structure,
+//! delegation, sequence, references, arithmetic) by code that shares nothing with the service under test. Under
+//! `/_control/`, tests configure faults and read the received documents (README.md).
 //!
 //! Start reading at [`Simulator::start`], then `services` (the addresses), `judge` (the verdicts), `fault`.
 
@@ -45,26 +45,26 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::state::{State, StateError};
 
-/// How long a shutdown waits for open requests; a fault may hold one for minutes.
+/// How long a shutdown waits for open requests. A fault may delay a request for minutes.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The authority that issued the certificate of the simulated issuer, in PEM. A system that trusts it takes that issuer for
-/// proven. The authority's key is not stored anywhere.
+/// The certification authority of the simulated issuer's certificate, in PEM. A system that trusts it accepts this
+/// issuer's certificate. The authority's private key is not stored anywhere.
 pub const AUTHORITY_PEM: &str = include_str!("emisorreceptor/authority.pem");
 
-/// Where the simulator reads the time: tests move it, a running system asks the host.
+/// The simulator's source of time: tests move it, a running system reads the host's clock.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// What a simulator is started with.
+/// Start options of a simulator.
 #[derive(Clone)]
 pub struct Options {
-    /// Loopback port; 0 takes a free one.
+    /// Loopback port; 0 picks a free port.
     pub port: u16,
-    /// Folder of the SQLite file; `None` keeps everything in memory.
+    /// Folder of the SQLite file; `None` stores the state in memory.
     pub data: Option<PathBuf>,
-    /// How long after its reception a document stays "En Proceso".
+    /// How long a document stays "En Proceso" after its reception.
     pub verdict_delay: Duration,
-    /// The time.
+    /// Source of time.
     pub clock: Clock,
 }
 
@@ -99,20 +99,20 @@ pub enum StartError {
     /// The port is taken or not allowed.
     #[error("cannot listen on 127.0.0.1:{port}")]
     Listen {
-        /// The port that was asked for.
+        /// The requested port.
         port: u16,
-        /// What the system said.
+        /// The operating system's error.
         source: std::io::Error,
     },
     /// The folder of the database cannot be made.
     #[error("cannot make the folder {}", folder.display())]
     Folder {
-        /// The folder that was asked for.
+        /// The requested folder.
         folder: PathBuf,
-        /// What the system said.
+        /// The operating system's error.
         source: std::io::Error,
     },
-    /// The database does not open or holds something unreadable.
+    /// The database does not open or contains unreadable data.
     #[error("cannot open the simulator's database")]
     Database(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
@@ -123,13 +123,13 @@ impl From<StateError> for StartError {
     }
 }
 
-/// What the services share.
+/// State that all services share.
 #[derive(Clone)]
 pub(crate) struct App(Arc<Shared>);
 
 pub(crate) struct Shared {
     pub(crate) state: State,
-    /// Held while a document is judged and kept.
+    /// Locked while a document is checked and stored.
     pub(crate) judging: Mutex<()>,
     clock: Clock,
     verdict_delay: Duration,
@@ -155,7 +155,7 @@ impl App {
         (self.0.clock)()
     }
 
-    /// The delay that was set last, else the one of the start.
+    /// The delay set through the control service, otherwise the delay of the start options.
     pub(crate) fn verdict_delay(&self) -> SignedDuration {
         let delay = self
             .state
@@ -205,7 +205,7 @@ impl Simulator {
         let address = listener.local_addr().map_err(listen)?;
         let (stop, stopped) = oneshot::channel();
         let server = axum::serve(listener, router).with_graceful_shutdown(async {
-            // A dropped sender means that the simulator itself was dropped: that stops it too.
+            // An error means that the sender was dropped together with the simulator: stop as well.
             let _ = stopped.await;
         });
         let server = tokio::spawn(server.into_future());
@@ -229,7 +229,7 @@ impl Simulator {
         Ok(services::router(&App::open(options)?))
     }
 
-    /// Stops listening and lets open requests end, for a moment.
+    /// Stops listening, and waits up to one second for open requests.
     pub async fn shutdown(self) {
         let Self { stop, mut server, .. } = self;
         let _ = stop.send(());

@@ -12,7 +12,7 @@ use ecf_simulator::{Options, Simulator};
 const USAGE: &str = "usage: ecf-simulator [--port PORT] [--data FOLDER]";
 const DEFAULT_PORT: u16 = 8600;
 
-/// Why the program ends at once.
+/// Why the arguments are rejected.
 #[derive(Debug, thiserror::Error)]
 enum ArgumentError {
     #[error("{0} needs a value; {USAGE}")]

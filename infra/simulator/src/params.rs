@@ -1,9 +1,9 @@
-//! Query parameters, found whatever their letter case, as the authority does.
+//! Query parameters. Names match in any letter case, as at the authority.
 
 use axum::extract::Query;
 use http::Uri;
 
-/// The parameters of an address.
+/// The query parameters of a URI.
 #[derive(Debug)]
 pub(crate) struct Params(Vec<(String, String)>);
 

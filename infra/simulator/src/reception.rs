@@ -1,4 +1,4 @@
-//! What the two reception services share: judge a document, keep it, say what was decided.
+//! Shared by the two reception services: check a document, store it, return the verdict.
 
 use std::sync::PoisonError;
 
@@ -17,14 +17,14 @@ use crate::{
     verdict::Verdict,
 };
 
-/// The outcome of a reception.
+/// The result of a reception.
 #[derive(Debug)]
 pub(crate) struct Decision {
     pub(crate) track_id: String,
     pub(crate) verdict: Verdict,
 }
 
-/// Judges and keeps a document; off the async threads, because signatures cost.
+/// Checks and stores a document on a blocking thread, because signature verification is CPU-bound.
 pub(crate) async fn decide(
     app: App,
     environment: Environment,
@@ -35,7 +35,7 @@ pub(crate) async fn decide(
 ) -> Result<Decision, Failure> {
     let judged = move || {
         let signature = signature::verify(&document);
-        // One at a time from here on: of two documents with one number the second must see the first.
+        // One document at a time from here on: of two documents with one number, the second must find the first.
         let _turn = app.judging.lock().unwrap_or_else(PoisonError::into_inner);
         let now = app.now();
         let case = Case {

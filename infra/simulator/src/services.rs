@@ -1,4 +1,4 @@
-//! The services, one file each, and where they stand: `/{ambiente}/{servicio}/…`, in any letter case.
+//! The services, one file each, and their routes: `/{ambiente}/{servicio}/…`, in any letter case.
 
 mod anulacionrangos;
 mod aprobacioncomercial;
@@ -29,10 +29,10 @@ use crate::{
     fault::{self, Post},
 };
 
-/// Larger than ten thousand lines, smaller than an attack.
+/// Upload limit: room for a receipt of ten thousand lines.
 const MOST_UPLOAD_BYTES: usize = 20 * 1024 * 1024;
 
-/// Everything on one port: the hosts `ecf` and `fc` of the three environments, the status service, the control.
+/// All routes on one port: the hosts `ecf` and `fc` of the three environments, the status service, the control service.
 pub(crate) fn router(app: &App) -> Router {
     let mut services = Router::new();
     for environment in Environment::ALL {
@@ -55,7 +55,7 @@ pub(crate) fn router(app: &App) -> Router {
     };
     let status = estatusservicios::routes().route_layer(middleware::from_fn_with_state(post, fault::intercept));
     let all = services.merge(status).merge(control::routes()).with_state(app.clone());
-    // A layer of the outer router runs before the inner one looks at the path.
+    // The inner router is a fallback service, so this layer changes the path before the inner router matches it.
     Router::new()
         .fallback_service(all)
         .layer(middleware::from_fn(in_lower_case))

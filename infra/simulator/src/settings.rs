@@ -1,4 +1,4 @@
-//! What the control services set and a restart keeps.
+//! Settings of the control service. They survive a restart.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,24 +7,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::{dates, environment::Environment};
 
-/// Everything that can be set; one JSON row of the database.
+/// All settings; one JSON row of the database.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Settings {
     /// Overrides the delay that the simulator was started with.
     pub(crate) verdict_delay_ms: Option<u64>,
-    /// Answers with the spellings seen in real traffic instead of the documented ones.
+    /// Whether responses use the spellings seen in real traffic instead of the documented ones.
     pub(crate) observed_shapes: bool,
     pub(crate) maintenance: Vec<Window>,
-    /// Certificate fingerprint or owner → the RNCs it may act for; who is absent may act for all.
+    /// Certificate fingerprint or owner → the RNCs that it may act for. An absent certificate may act for every RNC.
     pub(crate) certificates: BTreeMap<String, BTreeSet<String>>,
-    /// The taxpayers that exist; empty means everybody does.
+    /// The taxpayers that exist; an empty map means that every RNC exists.
     pub(crate) registry: BTreeMap<String, Taxpayer>,
-    /// Authorised sequences; who has none owns the open ones.
+    /// Authorised sequences. A taxpayer without an entry owns the open numbers.
     pub(crate) sequences: Vec<Sequence>,
     /// The directory of electronic taxpayers.
     pub(crate) directory: BTreeMap<String, DirectoryEntry>,
-    /// Signs tokens; made when the database is.
+    /// Signs tokens; generated with the database.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) token_key: String,
 }
@@ -88,7 +88,7 @@ impl Settings {
             .is_none_or(|rncs| rncs.contains(rnc))
     }
 
-    /// Whether a certificate is bound to nobody at all, so that not even a token is given.
+    /// Whether the certificate may act for no taxpayer at all. It does not even get a token.
     pub(crate) fn is_barred(&self, fingerprint: &str, owner: &str) -> bool {
         self.delegations(fingerprint, owner).is_some_and(BTreeSet::is_empty)
     }
@@ -125,7 +125,7 @@ impl Window {
     }
 }
 
-/// Minutes since midnight of `9:00 AM`. Midnight as an end is `11:59 PM`, as the authority writes it.
+/// Minutes since midnight of a text such as `9:00 AM`. The end of a day is `11:59 PM`, as the authority writes it.
 fn hour(text: &str) -> Option<i32> {
     let (clock, half) = text.trim().split_once(' ')?;
     let (hour, minute) = clock.split_once(':')?;

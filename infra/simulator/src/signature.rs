@@ -1,7 +1,7 @@
-//! Signatures and certificates, judged by `bergshamra`: no line of this is shared with what signs.
+//! Verifies signatures and certificates with `bergshamra`, which shares no code with the signer under test.
 //!
-//! The profile is checked on the tree first (one signature, at the end of the root, one reference to the whole
-//! document, only the known algorithms), so that the verifier never meets a transform or key that nobody asked for.
+//! The profile is checked on the XML tree first (one signature, at the end of the root, one reference to the whole
+//! document, only the known algorithms), so that the verifier never processes an unexpected transform or key.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bergshamra::{DsigContext, KeysManager, keys::loader::load_x509_cert_der};
@@ -21,7 +21,7 @@ const C14N: [&str; 2] = [
 ];
 const SUBJECT_SERIAL_NUMBER: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.4.5");
 
-/// Who signed.
+/// The signer of a document.
 #[derive(Debug, Clone)]
 pub(crate) struct Signer {
     /// SHA-256 of the certificate, in hex.
@@ -33,13 +33,13 @@ pub(crate) struct Signer {
 }
 
 impl Signer {
-    /// Whether the certificate may be used at that time.
+    /// Whether the certificate is valid at `now`.
     pub(crate) fn is_in_force(&self, now: Timestamp) -> bool {
         (self.not_before..=self.not_after).contains(&now)
     }
 }
 
-/// Why a signature does not count.
+/// Why a signature is rejected.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SignatureError {
     #[error("the signature does not follow the profile: {0}")]

@@ -1,7 +1,7 @@
-//! What the simulator remembers: one SQLite database, in a file or in memory.
+//! The simulator's state: one SQLite database, in a file or in memory.
 //!
-//! A verdict is decided when a document comes in and stored with the time from which it may be seen. So nothing has
-//! to run in the background, and a killed process forgets nothing.
+//! A verdict is decided at reception and stored together with the instant from which it is visible. No background work
+//! is needed, and a killed process loses nothing.
 
 mod annulments;
 mod documents;
@@ -68,7 +68,7 @@ pub(crate) struct State {
     settings: Mutex<Settings>,
 }
 
-/// SQLite refused.
+/// SQLite returned an error.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StateError {
     #[error("the simulator's database failed")]
@@ -78,7 +78,7 @@ pub(crate) enum StateError {
 }
 
 impl State {
-    /// Opens the database of a folder, or a fresh one in memory.
+    /// Opens the database in a folder, or a new one in memory.
     pub(crate) fn open(folder: Option<&Path>) -> Result<Self, StateError> {
         let connection = match folder {
             Some(folder) => Connection::open(folder.join("simulator.sqlite"))?,
@@ -99,7 +99,7 @@ impl State {
             connection: Mutex::new(connection),
             settings: Mutex::new(settings),
         };
-        // Keeps the token key of a fresh database.
+        // Stores the token key of a new database.
         state.change_settings(|_| ())?;
         Ok(state)
     }
@@ -109,7 +109,7 @@ impl State {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Changes the settings and keeps them; one change at a time.
+    /// Changes the settings and stores them; one change at a time.
     pub(crate) fn change_settings(&self, change: impl FnOnce(&mut Settings)) -> Result<Settings, StateError> {
         let mut settings = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changed = settings.clone();
@@ -123,7 +123,7 @@ impl State {
         Ok(changed)
     }
 
-    /// Counts an answer.
+    /// Counts a response.
     pub(crate) fn count_request(&self, service: &str, status: u16) -> Result<(), StateError> {
         self.connection().execute(
             "INSERT INTO requests (service, status, times) VALUES (?1, ?2, 1)
@@ -133,7 +133,7 @@ impl State {
         Ok(())
     }
 
-    /// `(service, status, times)` of all answers so far.
+    /// `(service, status, times)` of all responses so far.
     pub(crate) fn request_counts(&self) -> Result<Vec<(String, u16, u64)>, StateError> {
         let connection = self.connection();
         let mut query = connection.prepare("SELECT service, status, times FROM requests ORDER BY service, status")?;
@@ -142,12 +142,12 @@ impl State {
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {
-        // A statement is atomic: a panic between two of them leaves nothing half done.
+        // A statement is atomic, so a panic between two statements leaves no half-written row.
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Fresh and unpredictable; track ids, seeds and the token key are made of these.
+/// A random, unpredictable id for track ids, seeds and the token key.
 pub(crate) fn random_id() -> String {
     Uuid::new_v4().to_string()
 }

@@ -1,8 +1,9 @@
 //! Structure: which elements a document may, must and must not have, in which order, with which values.
 //!
-//! The tables `structure/ecf.txt` and `structure/messages.txt` say it in one line per element: depth by indentation,
-//! name, presence, most occurrences (`*n`, else one), kind of value. Presence is `!` must, `?` may, `-` must not; in
-//! the receipt one sign for each of the ten types in the order of [`TYPES`]. A message has one sign.
+//! The tables `structure/ecf.txt` and `structure/messages.txt` have one line per element: depth by indentation, name,
+//! presence, upper bound of occurrences (`*n`, else one), kind of value. Presence is `!` must, `?` may, `-` must not.
+//! The receipt's table has one sign for each of the ten types, in the order of [`TYPES`]; a message's table has one
+//! sign.
 
 mod value;
 
@@ -13,7 +14,7 @@ use crate::xml::Element;
 
 /// The ten types, in the order of the table's columns.
 pub(crate) const TYPES: [u8; 10] = [31, 32, 33, 34, 41, 43, 44, 45, 46, 47];
-/// A document with more faults than this is not worth more words.
+/// Upper bound of reported faults in one document.
 const MOST_FAULTS: usize = 20;
 
 /// One element of the table.
@@ -29,7 +30,7 @@ struct Node {
 #[derive(Debug, Clone, Copy)]
 enum Most {
     Times(usize),
-    /// As many as a document may have lines.
+    /// The document's upper bound of lines.
     Lines,
 }
 
@@ -40,7 +41,7 @@ enum Presence {
     MustNot,
 }
 
-/// Faults of a receipt (`ECF`) of that type; empty when the structure is right.
+/// Structure faults of a receipt (`ECF`) of that type; empty when the structure is valid.
 pub(crate) fn faults_of_receipt(root: &Element, tipo: u8) -> Vec<String> {
     let Some(column) = TYPES.iter().position(|one| *one == tipo) else {
         return vec![format!("TipoeCF {tipo} no es válido.")];
@@ -54,7 +55,7 @@ pub(crate) fn faults_of_receipt(root: &Element, tipo: u8) -> Vec<String> {
     faults(root, receipt_table(), &Column { index: column, tipo })
 }
 
-/// Faults of a message: `RFCE`, `ACECF`, `ANECF` or `SemillaModel`.
+/// Structure faults of a message: `RFCE`, `ACECF`, `ANECF` or `SemillaModel`.
 pub(crate) fn faults_of_message(root: &Element, name: &str) -> Vec<String> {
     match message_tables().get(name) {
         Some(children) if root.name == name => faults(root, children, &Column { index: 0, tipo: 0 }),
@@ -90,7 +91,7 @@ impl Column {
     }
 
     fn lines(&self) -> usize {
-        // The schemas of the notes allow ten times the lines of the others.
+        // The schemas of notes (33, 34) allow ten times the lines of the other types.
         if matches!(self.tipo, 33 | 34) { 10_000 } else { 1_000 }
     }
 
@@ -111,7 +112,7 @@ fn faults(root: &Element, table: &[Node], column: &Column) -> Vec<String> {
     if let Some((name, _)) = foreign {
         found.push(format!("El elemento raíz no admite el atributo '{name}'."));
     }
-    // The signature is the schema's trailing wildcard; `signature` judges it.
+    // The schema admits the signature as a trailing wildcard; `signature` verifies it.
     let content = match root.children.split_last() {
         Some((last, content)) if last.name == "Signature" => content,
         _ => root.children.as_slice(),

@@ -1,4 +1,4 @@
-//! Tokens: JSON web tokens of one hour, for the owner of a certificate in one environment.
+//! Tokens: JSON Web Tokens, valid for one hour, for the owner of a certificate in one environment.
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use hmac::{Hmac, KeyInit, Mac};
@@ -13,7 +13,7 @@ use crate::{environment::Environment, signature::Signer, state::random_id};
 const LIFETIME: SignedDuration = SignedDuration::from_hours(1);
 const HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
 
-/// Who holds a token.
+/// The holder of a token.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Holder {
     /// The owner of the certificate.
@@ -31,7 +31,7 @@ pub(crate) struct Holder {
     id: String,
 }
 
-/// A token with its times.
+/// A token with its times of issue and expiry.
 #[derive(Debug)]
 pub(crate) struct Issued {
     pub(crate) token: String,
@@ -39,7 +39,7 @@ pub(crate) struct Issued {
     pub(crate) expedido: Timestamp,
 }
 
-/// Makes a token.
+/// Issues a token.
 pub(crate) fn issue(key: &str, signer: &Signer, environment: Environment, now: Timestamp) -> Issued {
     let expira = now.saturating_add(LIFETIME).unwrap_or(Timestamp::MAX);
     let holder = Holder {
@@ -64,7 +64,7 @@ pub(crate) fn issue(key: &str, signer: &Signer, environment: Environment, now: T
     }
 }
 
-/// The holder of the token in the headers, if it is ours, of this environment and in force.
+/// The holder of the request's token, if this simulator issued it for this environment and it has not expired.
 pub(crate) fn holder(key: &str, headers: &HeaderMap, environment: Environment, now: Timestamp) -> Option<Holder> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;

@@ -1,4 +1,4 @@
-//! Uploads: `multipart/form-data` with exactly one file, named `xml`, of a known length.
+//! Uploads: `multipart/form-data` with exactly one file, named `xml`, and a `Content-Length`.
 
 use axum::{
     extract::{FromRequest, Multipart, Request, multipart::Field},
@@ -26,9 +26,9 @@ pub(crate) struct Upload {
 }
 
 impl Upload {
-    /// Takes the upload out of a request.
+    /// Reads the upload from a request.
     pub(crate) async fn take(request: Request) -> Result<Self, Failure> {
-        // Seen in real traffic: a chunked upload is refused with these words.
+        // Seen in real traffic: a chunked upload is rejected with this text.
         if !request.headers().contains_key(header::CONTENT_LENGTH) {
             return Err(Failure::refused("Multipart cannot be empty"));
         }
@@ -48,14 +48,14 @@ impl Upload {
         taken.ok_or_else(|| Failure::refused("Multipart cannot be empty"))
     }
 
-    /// Reads the document; a refusal carries the authority's code.
+    /// Reads the document; a rejection carries the authority's code.
     pub(crate) fn document(&self) -> Result<Document, Mensaje> {
         Document::read(&self.bytes).map_err(|error| match error {
             DocumentError::ByteOrderMark | DocumentError::Xml(_) => Mensaje::new("001", "Archivo no válido"),
         })
     }
 
-    /// Holds the file name against `{RNC}{eNCF}.xml`.
+    /// Compares the file name with `{RNC}{eNCF}.xml`.
     pub(crate) fn check_name(&self, rnc: &str, encf: &str) -> Result<(), Mensaje> {
         let length = self.file_name.len();
         if length != 9 + NAME_REST && length != 11 + NAME_REST {
@@ -81,7 +81,7 @@ fn is_xml_file(field: &Field<'_>) -> bool {
             .is_some_and(|one| one.trim().eq_ignore_ascii_case("text/xml"))
 }
 
-/// A file refused outright: the reception's record without a track id.
+/// A rejected file: the reception's response without a track id.
 pub(crate) fn refusal(mensaje: &Mensaje, form: Form) -> Response {
     Answer::new("RespuestaRecepcion")
         .field("trackId", Value::Null)

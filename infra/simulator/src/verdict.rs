@@ -1,4 +1,4 @@
-//! What the authority says about a document, and how a fault may force it.
+//! The authority's verdict on a document.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ impl Codigo {
         self as i64
     }
 
-    /// Reads what the database holds; only verdicts are kept there.
+    /// Reads the database's value; only verdicts are stored there.
     pub(crate) fn from_number(number: i64) -> Self {
         match number {
             1 => Self::Aceptado,
@@ -38,13 +38,13 @@ impl Codigo {
         }
     }
 
-    /// Fiscally valid.
+    /// Whether the document is fiscally valid.
     pub(crate) fn is_accepted(self) -> bool {
         matches!(self, Self::Aceptado | Self::AceptadoCondicional)
     }
 }
 
-/// A message with its code; where no code is known from real answers it is `0`.
+/// A message with its code; `0` where real answers have shown no code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Mensaje {
     pub(crate) codigo: String,
@@ -60,7 +60,7 @@ impl Mensaje {
     }
 }
 
-/// A final judgement.
+/// A final verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub(crate) codigo: Codigo,
@@ -69,7 +69,7 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
-    /// Accepted, or conditionally when there is something to say.
+    /// Accepted, or accepted conditionally when there are remarks.
     pub(crate) fn accepted(remarks: Vec<Mensaje>) -> Self {
         let codigo = if remarks.is_empty() {
             Codigo::Aceptado
@@ -83,7 +83,7 @@ impl Verdict {
         }
     }
 
-    /// Rejected, and the number stays free.
+    /// Rejected; the number stays free.
     pub(crate) fn rejected_free(mensajes: Vec<Mensaje>) -> Self {
         Self {
             codigo: Codigo::Rechazado,
@@ -92,7 +92,7 @@ impl Verdict {
         }
     }
 
-    /// Rejected, and the number is burned.
+    /// Rejected; the number is burned.
     pub(crate) fn rejected_burned(mensajes: Vec<Mensaje>) -> Self {
         Self {
             codigo: Codigo::Rechazado,

@@ -1,10 +1,11 @@
-//! The little XML that the simulator needs: a tree to read received documents, and a writer for its answers.
+//! A minimal XML reader and writer: a tree of each received document, and the text of the simulator's responses.
 //!
-//! Reading refuses what no receipt may contain: a document type, a processing instruction, deep nesting.
+//! The reader rejects constructs that a receipt must not contain: a document type, a processing instruction, deep
+//! nesting.
 
 use quick_xml::{Reader, XmlVersion, escape::resolve_predefined_entity, events::Event};
 
-/// Deeper than any document of the authority by far.
+/// Upper bound of nesting; the authority's documents stay far below it.
 const MAX_DEPTH: usize = 24;
 
 /// An element with its text and its children; comments are dropped.
@@ -16,7 +17,7 @@ pub(crate) struct Element {
     pub(crate) children: Vec<Element>,
 }
 
-/// Why bytes are not an XML document that could be judged.
+/// Why bytes cannot be read as an XML document.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum XmlError {
     #[error("not UTF-8")]
@@ -30,7 +31,7 @@ pub(crate) enum XmlError {
 }
 
 impl Element {
-    /// An element to be written in an answer.
+    /// A new element for a response.
     pub(crate) fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -150,7 +151,7 @@ impl Element {
         out
     }
 
-    /// The document indented by two blanks, as the authority sends its seed.
+    /// The document indented by two spaces, as the authority sends its seed.
     pub(crate) fn indented_document(&self) -> String {
         let mut out = String::from("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n");
         self.write(&mut out, Some(0));

@@ -1,4 +1,4 @@
-//! The simulator is a second opinion: it depends on no crate of the workspace.
+//! The simulator is a second opinion, so it must not depend on any crate of the workspace.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 

@@ -1,15 +1,15 @@
-//! Why a template cannot be carried out: always with the file, the resource and the property.
+//! Template errors. Each names the file, the resource and the property.
 
 use std::fmt;
 
 use serde::{Deserializer, de::DeserializeOwned};
 
-/// Where in a template something stands.
+/// A position in a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The file, relative to the root template's folder.
     file: String,
-    /// The way down from the top: `Issuing.Properties.Timeout`.
+    /// The path from the top: `Issuing.Properties.Timeout`.
     path: String,
 }
 
@@ -53,7 +53,7 @@ impl Place {
         }
     }
 
-    /// Reads what stands here as the type that is wanted.
+    /// Deserializes the value at this place.
     pub(crate) fn read<'de, T: DeserializeOwned>(&self, value: impl Deserializer<'de>) -> Result<T, StackError> {
         serde_path_to_error::deserialize(value).map_err(|error| {
             let place = match error.path().iter().next() {

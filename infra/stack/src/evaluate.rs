@@ -10,24 +10,24 @@ use crate::{
     text::Text,
 };
 
-/// What the functions of one template can refer to.
+/// The names that the intrinsic functions of one template can refer to.
 #[derive(Default)]
 pub(crate) struct Scope {
-    /// What `AWS::StackName` is: a nested stack is named after the one that nests it.
+    /// The value of `AWS::StackName`. A nested stack takes its parent's name as a prefix.
     pub(crate) stack_name: String,
     pub(crate) parameters: BTreeMap<String, String>,
     pub(crate) conditions: BTreeMap<String, bool>,
-    /// Logical ids of the resources that exist under these conditions.
+    /// Logical ids of the resources whose conditions hold.
     pub(crate) resources: BTreeSet<String>,
-    /// Outputs of the nested stacks that were read so far.
+    /// Outputs of the nested stacks read so far.
     pub(crate) outputs: BTreeMap<String, BTreeMap<String, String>>,
 }
 
-/// The pseudo parameters that are known when the resources are made.
+/// The pseudo parameters that are resolved when the resources are created.
 const PSEUDO_PARAMETERS: [&str; 4] = ["AWS::AccountId", "AWS::Partition", "AWS::Region", "AWS::URLSuffix"];
 
 impl Scope {
-    /// Resolves the functions of a node; `None` is `AWS::NoValue`, which takes the property away.
+    /// Resolves the functions of a node. `None` is `AWS::NoValue`, which removes the property.
     pub(crate) fn value(&self, node: &Yaml, place: &Place) -> Result<Option<Value>, StackError> {
         Ok(Some(match node {
             Yaml::Null => return Ok(None),
@@ -69,7 +69,7 @@ impl Scope {
         }))
     }
 
-    /// Resolves a node that must be text.
+    /// Resolves a node whose value must be text.
     pub(crate) fn text(&self, node: &Yaml, place: &Place) -> Result<String, StackError> {
         let value = self.value(node, place)?.unwrap_or_default();
         place.read(value).map(|text: Text| text.to_string())
@@ -81,7 +81,7 @@ impl Scope {
             ("AWS::StackName", _) => self.stack_name.clone(),
             (_, Some(value)) => value.clone(),
             _ if PSEUDO_PARAMETERS.contains(&name) => format!("${{{name}}}"),
-            // SAM's name for the stage that it makes of an API.
+            // SAM's name for the stage that it generates for an API.
             _ if name.ends_with(".Stage") => self.attribute(name, place)?,
             _ => self.attribute(&format!("{name}.Ref"), place)?,
         }))
@@ -98,23 +98,26 @@ impl Scope {
         }
     }
 
-    /// `${Name}` and `${Name.Attribute}`.
+    /// Resolves `${Name}` and `${Name.Attribute}`.
     fn substitute(&self, pattern: &str, place: &Place) -> Result<String, StackError> {
         if pattern.rsplit_once("${").is_some_and(|(_, rest)| !rest.contains('}')) {
             return Err(place.invalid(format_args!("expected a closing brace, found {pattern}")));
         }
-        Text::from(pattern.to_owned()).filled(|name| match name.contains('.') {
-            true => self.attribute(name, place),
-            false => self.reference(name, place)?.ok_or_else(|| place.unknown(name)),
+        Text::from(pattern.to_owned()).filled(|name| {
+            if name.contains('.') {
+                self.attribute(name, place)
+            } else {
+                self.reference(name, place)?.ok_or_else(|| place.unknown(name))
+            }
         })
     }
 
-    /// Whether a condition that the template defines holds.
+    /// Whether the template's condition of this name holds.
     pub(crate) fn holds(&self, name: &str, place: &Place) -> Result<bool, StackError> {
         self.conditions.get(name).copied().ok_or_else(|| place.unknown(name))
     }
 
-    /// Evaluates a condition's definition. It can look at parameters only, as CloudFormation demands.
+    /// Evaluates a condition's definition. As in CloudFormation, it may refer only to parameters.
     pub(crate) fn condition(&self, node: &Yaml, place: &Place) -> Result<bool, StackError> {
         let Yaml::Tagged(call) = node else {
             return Err(place.invalid("expected a condition function"));

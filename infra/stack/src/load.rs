@@ -1,4 +1,4 @@
-//! Walks the root template and the stacks it nests, and gathers their resources.
+//! Reads the root template and its nested stacks, and collects their resources.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,10 +20,10 @@ use crate::{
 
 const ROOT: &str = "template.yaml";
 
-/// Where the template files are.
+/// The source of the template files.
 pub(crate) enum Source {
     Folder(PathBuf),
-    /// Inside the program.
+    /// Compiled into the program.
     Embedded,
 }
 
@@ -80,7 +80,7 @@ struct Template {
     outputs: BTreeMap<String, Output>,
 }
 
-/// What else it says is for CloudFormation.
+/// Other attributes of a parameter are for CloudFormation only.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Parameter {
@@ -139,14 +139,14 @@ struct Loader<'s> {
 }
 
 impl Loader<'_> {
-    /// Reads one template and the ones below it, and gives its outputs.
+    /// Reads one template and its nested stacks; returns its outputs.
     fn template(
         &mut self,
         file: &str,
         given: BTreeMap<String, String>,
         stack_name: String,
     ) -> Result<BTreeMap<String, String>, StackError> {
-        // First as a tree: it lets no key stand twice.
+        // Parsed into a tree first, because the tree rejects duplicate keys.
         let yaml: Yaml = serde_yaml_ng::from_str(&self.source.read(file)?).map_err(|source| StackError::Yaml {
             file: file.to_owned(),
             source,
@@ -231,7 +231,7 @@ impl Loader<'_> {
                 if let Some(globals) = globals {
                     lay_over(&mut properties, globals, &below)?;
                 }
-                // The program that `sam build` puts into the function.
+                // The program that `sam build` puts into the function's package.
                 let binary = resource
                     .metadata
                     .get("BuildProperties")
@@ -288,7 +288,7 @@ fn parameters(
     }
 }
 
-/// Lays properties over defaults, as SAM does with `Globals`: maps merge, texts win.
+/// Merges properties with defaults, as SAM does with `Globals`: maps are merged, other values of `own` win.
 fn lay_over(own: &mut Value, defaults: &Value, place: &Place) -> Result<(), StackError> {
     match (own, defaults) {
         (Value::Object(own), Value::Object(defaults)) => defaults.iter().try_for_each(|(name, default)| {
@@ -303,7 +303,7 @@ fn lay_over(own: &mut Value, defaults: &Value, place: &Place) -> Result<(), Stac
     }
 }
 
-/// Queues that are named must be queues of this deployment, and hide a message long enough.
+/// Every queue that a function names must exist in this deployment, and its visibility timeout must be long enough.
 fn check_queues(stack: &Stack) -> Result<(), StackError> {
     let top = Place::top(ROOT);
     for function in &stack.functions {
@@ -311,7 +311,7 @@ fn check_queues(stack: &Stack) -> Result<(), StackError> {
             let place = top.below(&function.logical_id).below("Events");
             let queue = stack.queue(&source.queue);
             let queue = queue.ok_or_else(|| place.unknown(format_args!("queue {}", source.queue)))?;
-            // AWS's own advice; with less, a slow batch is delivered twice.
+            // AWS recommends six times the function's timeout. With less, a slow batch is delivered twice.
             let least = function.timeout * 6;
             if Duration::from_secs(queue.visibility_timeout) < least {
                 return Err(place.invalid(format_args!(

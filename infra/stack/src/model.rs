@@ -1,4 +1,4 @@
-//! The resources that are carried out, in the form that the template has, and the kinds that are known and are not.
+//! The resources that are created, in the template's form, and the known kinds that are ignored.
 
 pub(crate) mod api;
 pub(crate) mod function;
@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::error::{Place, StackError};
 
-/// Kinds of resources that the local system has no use for: who may do what, what is logged, what wakes somebody up.
-/// Their properties are evaluated all the same, so that a reference to nothing is found.
+/// Resource kinds without effect in the local system: permissions, logs, alarms. Their properties are still evaluated,
+/// so that an invalid reference is reported.
 pub(crate) const NOT_CARRIED_OUT: [&str; 15] = [
     "AWS::ApiGateway::Account",
     "AWS::ApiGateway::BasePathMapping",
@@ -31,9 +31,9 @@ pub(crate) const NOT_CARRIED_OUT: [&str; 15] = [
     "AWS::WAFv2::WebACLAssociation",
 ];
 
-/// Properties of one kind. One that the type does not name is refused.
+/// Properties of one resource kind. An unknown property is rejected.
 pub(crate) trait Properties: DeserializeOwned {
-    /// Names that are known and have no effect here.
+    /// Known properties without effect here.
     const WITHOUT_EFFECT: &'static [&'static str] = &[];
 }
 
@@ -44,8 +44,8 @@ pub(crate) fn read<T: Properties>(mut properties: Value, place: &Place) -> Resul
     place.read(properties)
 }
 
-/// A bucket. An emulator keeps nothing secret from the machine it runs on, has one owner, and locks, retains, expires and publishes
-/// nothing.
+/// A bucket. Its properties have no effect: the emulator does not encrypt, lock, retain, expire or publish, and has one
+/// owner.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Bucket {}

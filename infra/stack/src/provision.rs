@@ -1,4 +1,4 @@
-//! Makes the resources with the AWS SDK, as CloudFormation would. Safe to repeat: what is there is kept.
+//! Creates the resources with the AWS SDK, as CloudFormation would. Idempotent: existing resources are not replaced.
 
 mod bucket;
 mod queue;
@@ -15,7 +15,7 @@ const DEFAULT_REGION: &str = "us-east-1";
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why the resources could not be made.
+/// Why the resources could not be created.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ProvisionError {
@@ -54,7 +54,7 @@ impl ProvisionError {
     }
 }
 
-/// The names of the resources that were made, and each function's environment.
+/// The names of the created resources, and each function's environment.
 #[derive(Debug, Clone)]
 pub struct Provisioned {
     tables: BTreeMap<String, String>,
@@ -74,12 +74,12 @@ impl Provisioned {
         self.buckets.values().next().map_or("", String::as_str)
     }
 
-    /// The address of the queue with this logical id.
+    /// The URL of the queue with this logical id.
     pub fn queue_url(&self, logical_id: &str) -> Option<&str> {
         self.queue_urls.get(logical_id).map(String::as_str)
     }
 
-    /// Every queue's logical id and address.
+    /// Logical id and URL of every queue.
     pub fn queue_urls(&self) -> impl Iterator<Item = (&str, &str)> {
         self.queue_urls
             .iter()
@@ -133,13 +133,13 @@ pub(crate) async fn provision(stack: &Stack, config: &SdkConfig, prefix: &str) -
     })
 }
 
-/// Emulators encrypt nothing: of a key there is its name alone.
+/// Emulators do not encrypt, so a key is only an ARN.
 fn key_arn(config: &SdkConfig, prefix: &str, logical_id: &str) -> String {
     let region = config.region().map_or(DEFAULT_REGION, |region| region.as_ref());
     format!("arn:aws:kms:{region}:000000000000:key/{prefix}-{logical_id}")
 }
 
-/// Emulators on loopback have no name per bucket, so the bucket goes into the path.
+/// Emulators on loopback have no host name per bucket, so the bucket is part of the path.
 fn s3_client(config: &SdkConfig) -> aws_sdk_s3::Client {
     let config = aws_sdk_s3::config::Builder::from(config).force_path_style(true).build();
     aws_sdk_s3::Client::from_conf(config)
@@ -158,7 +158,7 @@ fn environments(stack: &Stack, known: &Known) -> Result<BTreeMap<String, BTreeMa
     Ok(environments)
 }
 
-/// What is known of the resources so far, by what a text has between its braces.
+/// Values of the known resources, by the name that a text has between its braces.
 struct Known(BTreeMap<String, String>);
 
 impl Known {

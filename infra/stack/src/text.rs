@@ -1,20 +1,22 @@
-//! Text of which parts are known only when the resources exist.
+//! Text with placeholders for values that are known only when the resources exist.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, de::Error};
 use serde_json::{Value, json};
 
-/// A text. `${Table.Arn}` stands in it for an attribute of a resource, `${Table.Ref}` for what `!Ref` gives, and `${AWS::Region}` for
-/// a pseudo parameter.
+/// A text. `${Table.Arn}` stands for an attribute of a resource, `${Table.Ref}` for the value of `!Ref`, and
+/// `${AWS::Region}` for a pseudo parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text(String);
 
-/// The only member of the object that such a text is among evaluated properties, so that what must be known by then is not taken from it.
+/// The only key of the JSON object that represents an unresolved text among evaluated properties. An object cannot be
+/// mistaken for a value that must be known at that point.
 const OPEN: &str = "${}";
 
 impl Text {
-    /// The text as a property: a number or a boolean where it looks like one, for CloudFormation takes one for the other.
+    /// The text as a property value: a number or a boolean if it looks like one, because CloudFormation converts
+    /// between them.
     pub(crate) fn property(text: String) -> Value {
         match text.parse::<u64>() {
             _ if text.contains("${") => json!({ OPEN: text }),
@@ -23,13 +25,13 @@ impl Text {
         }
     }
 
-    /// The resource, when the text is just this attribute of it.
+    /// The resource, if the text consists only of this attribute of it.
     pub fn as_attribute_of(&self, wanted: &str) -> Option<&str> {
         let (resource, attribute) = self.0.strip_prefix("${")?.strip_suffix('}')?.split_once('.')?;
         (attribute == wanted).then_some(resource)
     }
 
-    /// Puts what `known` says of each name in the place of `${name}`.
+    /// Replaces each `${name}` with the value that `known` returns for the name.
     pub(crate) fn filled<E>(&self, known: impl Fn(&str) -> Result<String, E>) -> Result<String, E> {
         let mut filled = String::new();
         let mut rest = self.0.as_str();

@@ -1,4 +1,5 @@
-//! The payloads in `events/` fit the template: each reaches its function by a route, queue or schedule that is there.
+//! The payloads in `events/` match the template: each reaches its function by a route, queue or schedule of the
+//! template.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
@@ -70,7 +71,7 @@ fn no_folder_of_events_is_left_from_a_function_that_went() {
     }
 }
 
-/// `infra/checks/lambda-invoke` holds the programs to what the file says.
+/// `infra/checks/lambda-invoke` compares the programs' responses with this file.
 #[test]
 fn each_event_says_what_it_is_answered() {
     let stack = Stack::read(Path::new(ROOT), BTreeMap::new()).unwrap();

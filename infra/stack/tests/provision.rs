@@ -1,4 +1,4 @@
-//! The real template, made on the embedded services.
+//! Provisions the real template on the embedded services.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 

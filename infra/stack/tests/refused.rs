@@ -1,4 +1,4 @@
-//! Templates that say something that would not be carried out.
+//! Templates with constructs that the local system cannot create.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
@@ -40,7 +40,7 @@ impl Changed {
         Self(folder)
     }
 
-    /// The error and what caused it.
+    /// The error and its cause.
     fn refusal(&self) -> String {
         let error = Stack::read(&self.0, BTreeMap::new()).unwrap_err();
         match error.source() {

@@ -1,4 +1,4 @@
-//! The real template, read.
+//! Reads the real template.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
@@ -13,7 +13,7 @@ fn stack() -> Stack {
     Stack::read(Path::new(ROOT), BTreeMap::new()).unwrap()
 }
 
-/// What a template says, for that which has no effect here.
+/// The raw template, for properties without effect in this crate.
 fn written(file: &str) -> Yaml {
     serde_yaml_ng::from_str(&std::fs::read_to_string(Path::new(ROOT).join(file)).unwrap()).unwrap()
 }
@@ -33,7 +33,7 @@ fn the_program_carries_the_template_it_was_built_with() {
 #[test]
 fn every_function_is_the_program_of_a_crate() {
     let functions = Path::new(ROOT).join("functions");
-    // A second program of a crate stands beside its main one.
+    // A crate's second program is in `src/bin`.
     let second = |name: &str| {
         let mut crates = functions.read_dir().unwrap().map(|folder| folder.unwrap().path());
         crates.any(|folder| folder.join(format!("src/bin/{name}.rs")).is_file())
@@ -128,7 +128,7 @@ fn evidence_alone_is_streamed() {
             .collect::<Vec<_>>(),
         ["audit-export"]
     );
-    // Streaming changes the answers of all of a function's routes.
+    // Streaming changes the responses of all routes of a function.
     assert!(streaming[0].routes.iter().all(|route| route.streams));
 }
 
@@ -219,7 +219,7 @@ fn the_bucket_keeps_versions_and_stays_private() {
         panic!("three rules, found {}", rules.len())
     };
     assert_eq!(uploads["AbortIncompleteMultipartUpload"]["DaysAfterInitiation"], 7);
-    // Documents stay for the ten years of the law, archives of them need not.
+    // Documents are retained for the legal ten years; exports of them expire.
     assert_eq!(
         (&exports["Prefix"], &exports["ExpirationInDays"]),
         (&"exports/".into(), &30.into())
@@ -316,7 +316,7 @@ fn pages_that_may_call_can_read_what_the_gateway_answers() {
 #[test]
 fn a_host_name_and_a_firewall_are_there_only_when_asked_for() {
     let asked = [("DomainName", "ecf.example.com"), ("WafRequestsPerFiveMinutes", "1000")];
-    // Both are read, down to the last reference, and change nothing here.
+    // Both are evaluated, including every reference, and change nothing here.
     assert_eq!(Stack::read(Path::new(ROOT), parameters(&asked)).unwrap(), stack());
 }
 

@@ -1,8 +1,8 @@
-//! Throw-away certificates and P12 files, made on the spot for tests and for the local system.
+//! Throw-away certificates and P12 files, generated for tests and for the local system.
 //!
-//! Nothing here is a secret or a trust anchor. [`pkcs12`] makes the file that nearly every test wants; [`Party`], [`file`] and [`assembled`] make the odd ones.
-//! Every error is what OpenSSL answers, for example to a common name of more than 64 characters, or to an old cipher in a build without its
-//! legacy provider.
+//! Nothing here is secret or a trust anchor. Start reading at [`pkcs12`], which makes the file that nearly every test
+//! needs. [`Party`], [`file`] and [`assembled`] make unusual ones. Every error comes from OpenSSL, for example for a
+//! common name of more than 64 characters, or for an old cipher in a build without the legacy provider.
 
 use jiff::Timestamp;
 use openssl::asn1::{Asn1Integer, Asn1Time};
@@ -20,7 +20,8 @@ use openssl::x509::{X509, X509NameBuilder};
 
 use xmldsig::pkcs12_file;
 
-/// Makes an RSA-2048 key, a self-signed certificate of the shape that the authorised issuers use, and a P12 file (AES-256) of both.
+/// Makes an RSA-2048 key, a self-signed certificate in the form of the authorised issuers, and a P12 file (AES-256) of
+/// both.
 pub fn pkcs12(
     common_name: &str,
     subject_serial: &str,
@@ -39,7 +40,7 @@ pub struct Party {
     certificate: X509,
 }
 
-/// What a certificate is for.
+/// The key usage of a certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     Signing,
@@ -60,7 +61,7 @@ impl Party {
         Self::make(2048, holder, (not_before, not_after), Purpose::Signing, None)
     }
 
-    /// Makes a key of another size than usual, with a self-signed certificate that may sign.
+    /// Makes a key of the given size, with a self-signed certificate that may sign.
     pub fn with_bits(
         bits: u32,
         common_name: &str,
@@ -82,7 +83,7 @@ impl Party {
         Self::make(2048, holder, (not_before, not_after), Purpose::Encryption, None)
     }
 
-    /// Makes an authority, self-signed or issued by another one.
+    /// Makes a certification authority, self-signed or issued by another one.
     pub fn authority(
         common_name: &str,
         not_before: Timestamp,
@@ -120,7 +121,7 @@ impl Party {
         })
     }
 
-    /// Reads a key and its certificate, one behind the other.
+    /// Reads a key and its certificate from one PEM text.
     pub fn from_pem(pem: &[u8]) -> Result<Self, ErrorStack> {
         Ok(Self {
             key: PKey::private_key_from_pem(pem)?,
@@ -128,7 +129,7 @@ impl Party {
         })
     }
 
-    /// The private key as PEM, for other signers.
+    /// The private key as PEM, for other signing programs.
     pub fn key_pem(&self) -> Result<Vec<u8>, ErrorStack> {
         self.key.private_key_to_pem_pkcs8()
     }
@@ -154,17 +155,17 @@ impl Party {
 /// How a P12 file encrypts its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cipher {
-    /// PBES2 with AES-256-CBC and an HMAC-SHA-256: what tools write today.
+    /// PBES2 with AES-256-CBC and HMAC-SHA-256, as current tools write it.
     Aes256,
-    /// Triple DES and an HMAC-SHA-1.
+    /// Triple DES and HMAC-SHA-1.
     TripleDes,
-    /// RC2 with 40 bits and an HMAC-SHA-1: what authorities still hand out.
+    /// RC2 with 40 bits and HMAC-SHA-1, as certification authorities still issue it.
     Rc2With40Bits,
-    /// RC4 with 128 bits: not supported here, for tests of that error.
+    /// RC4 with 128 bits: not supported by our reader; tests use it for that error.
     Rc4With128Bits,
 }
 
-/// Makes a P12 file. Certificates stand in the order given, except that OpenSSL puts one that belongs to `key` first.
+/// Makes a P12 file. Certificates are in the given order, except that OpenSSL puts the certificate of `key` first.
 pub fn file(
     key: Option<&Party>,
     certificates: &[&Party],
@@ -201,7 +202,7 @@ pub fn file(
     builder.build2(password)?.to_der()
 }
 
-/// Makes a P12 file whose key derivations ask for so many rounds each.
+/// Makes a P12 file whose key derivations use `rounds` iterations each.
 pub fn file_of_rounds(party: &Party, password: &str, rounds: u32) -> Result<Vec<u8>, ErrorStack> {
     let mut builder = Pkcs12::builder();
     builder
@@ -215,17 +216,17 @@ pub fn file_of_rounds(party: &Party, password: &str, rounds: u32) -> Result<Vec<
     builder.build2(password)?.to_der()
 }
 
-/// Whether a file has an integrity check.
+/// Integrity check of a P12 file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mac {
     /// HMAC-SHA-256.
     Sha256,
-    /// None.
+    /// No integrity check.
     Absent,
 }
 
-/// Makes a P12 file with any number of keys and certificates, in the order given. OpenSSL's own builder takes one key, and always
-/// adds an integrity check. Keys are encrypted unless the password is empty.
+/// Makes a P12 file with any number of keys and certificates, in the given order. OpenSSL's own builder takes only one
+/// key and always adds an integrity check. Keys are encrypted unless the password is empty.
 pub fn assembled(keys: &[&Party], certificates: &[&Party], password: &str, mac: Mac) -> Result<Vec<u8>, ErrorStack> {
     let certificates = certificates.iter().map(|party| party.certificate.to_der());
     let certificates = certificates.collect::<Result<Vec<_>, _>>()?;

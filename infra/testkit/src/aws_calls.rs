@@ -1,7 +1,8 @@
-//! Sees every call of the SDK: counts it, reads what it cost, and lets it fail when a test wants that.
+//! Observes every SDK call: counts it, reads its DynamoDB cost, and injects faults that a test requests.
 //!
-//! DynamoDB is asked for the capacity it consumed, index writes included, so units are the service's own figures. What it does not tell
-//! is the price of a refused conditional write; that is counted as one unit, and two for each part of a transaction.
+//! Units are DynamoDB's own figures: each request asks for the consumed capacity, index writes included. DynamoDB does
+//! not report the cost of a rejected conditional write; it is counted as one unit, and two for each part of a
+//! transaction.
 
 mod capacity;
 mod conflict;
@@ -32,22 +33,22 @@ use aws_smithy_types::config_bag::{ConfigBag, Storable, StoreReplace};
 
 use self::messages::{Effect, Messages};
 
-/// One call, as the code under test made it.
+/// One call of the code under test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     /// `DynamoDB`, `S3`, `SQS` or `Secrets Manager`.
     pub service: String,
-    /// The operation, such as `UpdateItem`.
+    /// The operation, for example `UpdateItem`.
     pub operation: String,
-    /// How many requests it took; more than one when the SDK tried again.
+    /// The number of requests; more than one when the SDK retried.
     pub requests: u32,
     /// Whether the service answered with success.
     pub succeeded: bool,
-    /// What it cost in DynamoDB.
+    /// Its cost in DynamoDB units.
     pub units: Units,
 }
 
-/// Units of DynamoDB's on-demand price; a read that need not be consistent is half a unit.
+/// Units of DynamoDB's on-demand price. An eventually consistent read costs half a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Units {
@@ -64,40 +65,40 @@ impl std::iter::Sum for Units {
     }
 }
 
-/// How a call fails. The SDK does not try such a call again: the code under test sees the failure.
+/// A fault of a call. The SDK does not retry such a call: the code under test gets the error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The request does not get out.
+    /// The request is not sent.
     NotSent,
-    /// The service carries it out and the answer is lost.
+    /// The service executes the request and the response is lost.
     AnswerLost,
-    /// The function dies before the request gets out.
+    /// The function dies before the request is sent.
     DiesBefore,
-    /// The service carries it out and the function dies before it hears of it.
+    /// The service executes the request and the function dies before it gets the response.
     DiesAfter,
-    /// DynamoDB refuses a write because another transaction holds the item: the code under test tries again.
+    /// DynamoDB rejects a write because another transaction holds the item. The code under test retries it.
     Conflict,
 }
 
 impl Fault {
-    /// Every one that any call can meet.
+    /// The faults that apply to every operation.
     pub const ALL: [Self; 4] = [Self::NotSent, Self::AnswerLost, Self::DiesBefore, Self::DiesAfter];
 }
 
-/// Everything that was asked of AWS; clones see the same.
+/// All calls to AWS; clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct AwsCalls(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
     calls: Vec<Call>,
-    /// Operation, how many of its calls are still to go well, and what happens then.
+    /// Operation, number of its calls until the fault applies, and the fault.
     faults: Vec<(String, u32, Fault)>,
     delays: Vec<Duration>,
     messages: Messages,
 }
 
-/// The fault that a call is to meet, carried along with it.
+/// The fault of a call, stored in the call's configuration.
 #[derive(Debug)]
 struct Meets(Fault);
 
@@ -105,7 +106,7 @@ impl Storable for Meets {
     type Storer = StoreReplace<Self>;
 }
 
-/// The refusal of a call that meets a conflict, carried along with it.
+/// The error body of a call with a conflict, stored in the call's configuration.
 #[derive(Debug)]
 struct Refusal(String);
 
@@ -113,12 +114,12 @@ impl Storable for Refusal {
     type Storer = StoreReplace<Self>;
 }
 
-/// What is known of a call when it begins; its input is gone when it ends.
+/// Data of a call that is saved when it begins, because its input is not available when it ends.
 #[derive(Debug)]
 struct Begun {
-    /// Its place in the list.
+    /// Its index in the list of calls.
     place: usize,
-    /// What it costs if it is refused.
+    /// Its cost if it is rejected.
     when_refused: Units,
     on_messages: Option<Effect>,
 }
@@ -143,12 +144,12 @@ impl std::fmt::Display for Injected {
 impl std::error::Error for Injected {}
 
 impl AwsCalls {
-    /// All calls since the start or the last [`AwsCalls::reset`], in the order in which they began.
+    /// All calls since the start or the last [`AwsCalls::reset`], in the order of their begin.
     pub fn calls(&self) -> Vec<Call> {
         self.state().calls.clone()
     }
 
-    /// How often an operation was called.
+    /// The number of calls of an operation.
     pub fn count(&self, operation: &str) -> usize {
         self.state()
             .calls
@@ -157,7 +158,7 @@ impl AwsCalls {
             .count()
     }
 
-    /// Calls by service and operation.
+    /// The number of calls by service and operation.
     pub fn counts(&self) -> BTreeMap<String, usize> {
         let mut counts = BTreeMap::new();
         for call in &self.state().calls {
@@ -168,7 +169,7 @@ impl AwsCalls {
         counts
     }
 
-    /// How many requests went to a service, retries of the SDK included: what is paid for.
+    /// The number of requests to a service, including retries of the SDK: the number that AWS bills.
     pub fn requests_to(&self, service: &str) -> u32 {
         self.state()
             .calls
@@ -178,36 +179,36 @@ impl AwsCalls {
             .sum()
     }
 
-    /// The sum of what all calls cost in DynamoDB.
+    /// The total cost of all calls in DynamoDB units.
     pub fn units(&self) -> Units {
         self.state().calls.iter().map(|call| call.units).sum()
     }
 
-    /// Delays of the messages that were sent, in order. The messages themselves came at once.
+    /// Delays of the sent messages, in order. The messages themselves are delivered without delay.
     pub fn delays(&self) -> Vec<Duration> {
         self.state().delays.clone()
     }
 
-    /// Forgets calls and delays; faults that are still to come, and messages that wait, stay.
+    /// Clears calls and delays. Pending faults and waiting messages stay.
     pub fn reset(&self) {
         let mut state = self.state();
         state.calls.clear();
         state.delays.clear();
     }
 
-    /// Lets the `nth` call of an operation from now on, counted from one, meet a fault. `*` means all operations that a function
-    /// calls: all but those that feed it from its queue.
+    /// Injects a fault into the `nth` call of an operation from now on, counted from one. `*` means every operation
+    /// except those that feed a function from its queue.
     pub fn inject(&self, operation: &str, nth: u32, fault: Fault) {
         assert!(nth > 0, "calls are counted from one");
         self.state().faults.push((operation.to_owned(), nth, fault));
     }
 
-    /// Faults that no call has met yet.
+    /// The number of pending faults.
     pub fn faults_to_come(&self) -> usize {
         self.state().faults.len()
     }
 
-    /// The delay that a message was sent with; none for a message whose sender never heard that it was sent.
+    /// The delay of a message; zero if the response to its sender was lost.
     pub(crate) fn delay_of(&self, message_id: &str) -> Duration {
         self.state().messages.delay_of(message_id)
     }
@@ -216,7 +217,7 @@ impl AwsCalls {
         self.state().messages.undeleted()
     }
 
-    /// A test that panicked holding the lock has failed already.
+    /// A poisoned lock is ignored: the test that panicked has already failed.
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -243,8 +244,8 @@ impl State {
 fn fails_with(cfg: &ConfigBag, fails: Fault, dies: Fault) -> Result<(), BoxError> {
     match cfg.load::<Meets>() {
         Some(Meets(met)) if *met == fails => Err(Injected(fails).into()),
-        // Nothing of the function runs after it; `process_batch` takes it for what it is, a crash. Without the hook, because
-        // a crash that was ordered is no news.
+        // No code of the function runs after this; `process_batch` handles it as a crash. `resume_unwind` skips the
+        // panic hook, because an injected crash must not print a message.
         Some(Meets(met)) if *met == dies => std::panic::resume_unwind(Box::new(Injected(dies))),
         _ => Ok(()),
     }
@@ -347,7 +348,7 @@ impl Intercept for AwsCalls {
         if let Some(output) = output {
             state.messages.note(begun.on_messages.as_ref(), output);
         }
-        // Absent when the test started to count anew while the call was under way.
+        // Missing when the test called `reset` during this call.
         let Some(call) = state.calls.get_mut(begun.place) else {
             return Ok(());
         };

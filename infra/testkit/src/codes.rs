@@ -1,7 +1,7 @@
-//! The permanent codes of refusals, as `docs/errors.md` lists them in its tables.
+//! The permanent error codes, as the tables of `docs/errors.md` list them.
 //!
-//! A new code needs a row to that document and to its Spanish twin. Every answer that a test sees is held against the
-//! list ([`check_codes`]), and `tests/codes.rs` holds the list against the sources.
+//! A new code needs a row in that document and in its Spanish version. [`check_codes`] compares every response in a
+//! test with the list, and `tests/codes.rs` compares the list with the sources.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use serde_json::Value;
 
 static ENGLISH: LazyLock<BTreeSet<String>> = LazyLock::new(|| documented_codes("docs/errors.md"));
 
-/// A path of the repository.
+/// An absolute path in the repository.
 #[must_use]
 pub fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// The codes in the tables of a document: what stands between backticks in the first cell of a row. `REFERENCIA-20` to `-27` is a
-/// reference to another table and no code.
+/// The codes in a document's tables: the text between backticks in the first cell of a row. The range `REFERENCIA-20`
+/// to `-27` refers to another table and is not a code.
 #[must_use]
 pub fn documented_codes(path: &str) -> BTreeSet<String> {
     let text = std::fs::read_to_string(repository(path)).expect("the document is in the repository");
@@ -33,10 +33,11 @@ pub fn documented_codes(path: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Holds the codes of an answer against the list: that of a refusal, which must have one, and those of findings.
+/// Checks the codes of a response: an error must have a code, and every code must be documented.
 ///
 /// # Errors
-/// When a refusal has no code, or one that no row explains.
+///
+/// When an error has no code or an undocumented one.
 pub(crate) fn check_codes(status: StatusCode, body: &[u8]) -> Result<(), String> {
     let Ok(body) = serde_json::from_slice::<Value>(body) else {
         return Ok(());
@@ -45,13 +46,14 @@ pub(crate) fn check_codes(status: StatusCode, body: &[u8]) -> Result<(), String>
         .as_array()
         .filter(|items| items.iter().all(|item| item["status_code"].is_u64()))
     {
-        // A batch: each item is an answer.
+        // A batch: each item contains a response.
         return items.iter().try_for_each(|item| check_answer(&item["body"]));
     }
     let is_refusal = status.is_client_error() || status.is_server_error();
-    match is_refusal && body["detail"].is_null() {
-        true => Err(format!("a refusal without detail: {body}")),
-        false => check_answer(&body),
+    if is_refusal && body["detail"].is_null() {
+        Err(format!("a refusal without detail: {body}"))
+    } else {
+        check_answer(&body)
     }
 }
 

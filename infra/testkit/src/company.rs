@@ -1,4 +1,4 @@
-//! Companies with everything that issuing needs.
+//! Companies with everything that issuing requires.
 
 use std::sync::OnceLock;
 
@@ -6,8 +6,12 @@ use ecf::{Environment, Fecha, ReceiptType, Rnc};
 use ecf_api::ApiKeySecret;
 use ecf_runtime::random;
 use ecf_store::{
-    ApiKeyId, CertificateActivated, CertificateFile, CompanyCreated, CompanyId, KeyScope, NewApiKey, NewCompany,
-    NewRange, Numbering, Opened, Scope, certificate_summary,
+    ApiKeyId, CertificateFile, CompanyId, Scope,
+    api_keys::{KeyScope, NewApiKey},
+    certificate_summary,
+    certificates::CertificateActivated,
+    companies::{CompanyCreated, NewCompany},
+    numbers::{NewRange, Numbering, RangeOpened},
 };
 use futures::future::join_all;
 use jiff::Timestamp;
@@ -15,20 +19,20 @@ use xmldsig::Identity;
 
 use crate::TestStack;
 
-/// The RNC of a company that asked for none.
+/// The RNC of a company whose test sets none.
 pub const RNC: &str = "130000001";
 /// The PIN of [`test_p12`].
 pub const P12_PIN: &str = "a test's PIN";
 
-/// The ranges of each type: the caller numbers the first, the service the second.
+/// The ranges of each type: the caller numbers receipts in the first, the service in the second.
 const CALLER_RANGE: (u64, u64) = (1, 4_999_999);
 const SERVICE_RANGE: (u64, u64) = (5_000_000, 10_000_000);
 pub(crate) const RANGES_END: &str = "31-12-2028";
 
-/// A company, ready to issue.
+/// A company that is ready to issue.
 #[derive(Debug, Clone)]
 pub struct TestCompany {
-    /// Company and environment, which every method of the store takes first.
+    /// Company and environment: the first argument of every method of the store.
     pub scope: Scope,
     /// Its RNC.
     pub rnc: Rnc,
@@ -38,7 +42,7 @@ pub struct TestCompany {
     pub api_key_id: ApiKeyId,
 }
 
-/// Makes a [`TestCompany`]; start with [`TestStack::company_builder`].
+/// Builds a [`TestCompany`]; start with [`TestStack::company_builder`].
 #[derive(Debug)]
 pub struct CompanyBuilder<'s> {
     stack: &'s TestStack,
@@ -62,31 +66,31 @@ impl<'s> CompanyBuilder<'s> {
         }
     }
 
-    /// Another RNC than [`RNC`].
+    /// Sets an RNC other than [`RNC`].
     pub fn rnc(mut self, rnc: &str) -> Self {
         rnc.clone_into(&mut self.rnc);
         self
     }
 
-    /// Another environment than TesteCF, for key and ranges.
+    /// Sets an environment other than TesteCF, for the key and the ranges.
     pub fn environment(mut self, environment: Environment) -> Self {
         self.environment = environment;
         self
     }
 
-    /// Verified, so that the RNC is this company's alone.
+    /// Verifies the company, which reserves its RNC.
     pub fn verified(mut self) -> Self {
         self.verified = true;
         self
     }
 
-    /// No certificate.
+    /// Leaves out the certificate.
     pub fn without_certificate(mut self) -> Self {
         self.certificate = false;
         self
     }
 
-    /// No numbers; the test opens its own.
+    /// Leaves out the ranges; the test opens its own.
     pub fn without_ranges(mut self) -> Self {
         self.ranges = false;
         self
@@ -94,7 +98,7 @@ impl<'s> CompanyBuilder<'s> {
 
     /// Signs the company up.
     pub async fn build(self) -> TestCompany {
-        // On the heap: without optimisation a test that holds several of these overflows its stack.
+        // Boxed: in a debug build, a test with several of these futures overflows its stack.
         Box::pin(self.sign_up()).await
     }
 
@@ -194,13 +198,13 @@ impl<'s> CompanyBuilder<'s> {
                 .open_range(scope, range)
                 .await
                 .expect("the table answers");
-            assert_eq!(opened, Opened::New);
+            assert_eq!(opened, RangeOpened::New);
         }
     }
 }
 
-/// A P12 with a self-signed certificate that is valid from 2026 to 2029; its PIN is [`P12_PIN`]. One per process: an RSA key takes
-/// longer to make than most tests run.
+/// A P12 with a self-signed certificate that is valid from 2026 to 2029; its PIN is [`P12_PIN`]. Made once per process,
+/// because generating an RSA key takes longer than most tests.
 pub fn test_p12() -> &'static [u8] {
     static P12: OnceLock<Vec<u8>> = OnceLock::new();
     P12.get_or_init(|| {

@@ -1,5 +1,4 @@
-//! The published contract as a judge: what a function answers is held against it, so that an answer or a field that it does not
-//! name fails the test that saw it.
+//! Validates responses and events against the published contract. An undocumented response or field fails the test.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -18,11 +17,11 @@ struct Contract {
     validators: Mutex<HashMap<String, Arc<Validator>>>,
 }
 
-/// Checks an answer of the API. Addresses and methods that are not in the contract are not judged here: that there are none is
-/// another test's business.
+/// Checks a response of the API. Paths and methods outside the contract are skipped; another test covers them.
 ///
 /// # Errors
-/// When the contract does not say that there is such an answer.
+///
+/// When the contract does not document this response.
 pub fn check_answer(
     method: &Method,
     path: &str,
@@ -35,10 +34,11 @@ pub fn check_answer(
         .map_err(|problem| format!("the contract has no such answer to {method} {path}: {problem}"))
 }
 
-/// Checks an event of ours by its name.
+/// Checks a webhook event by its name.
 ///
 /// # Errors
-/// When the contract does not say that there is such an event.
+///
+/// When the contract does not document this event.
 pub fn check_event(name: &str, body: &[u8]) -> Result<(), String> {
     let schema = &CONTRACT.document["webhooks"][name]["post"]["requestBody"]["content"]["application/json"]["schema"];
     if schema.is_null() {
@@ -95,9 +95,10 @@ impl Contract {
         }
         let content = response["content"].as_object().filter(|content| !content.is_empty());
         let Some(content) = content else {
-            return match body.is_empty() {
-                true => Ok(()),
-                false => Err(format!("status {code} has no body: {}", String::from_utf8_lossy(body))),
+            return if body.is_empty() {
+                Ok(())
+            } else {
+                Err(format!("status {code} has no body: {}", String::from_utf8_lossy(body)))
             };
         };
         if method == Method::HEAD {
@@ -125,13 +126,14 @@ impl Contract {
             .iter_errors(&value)
             .map(|error| format!("{} {error}", error.instance_path()))
             .collect();
-        match problems.is_empty() {
-            true => Ok(()),
-            false => Err(problems.join("; ")),
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(problems.join("; "))
         }
     }
 
-    /// The operation of an address, whichever of its spellings was used.
+    /// The operation of a path, in any of the path's spellings.
     fn operation(&self, method: &Method, path: &str) -> Option<&Value> {
         let path = path.split('?').next().unwrap_or_default();
         let path = path
@@ -164,7 +166,7 @@ impl Contract {
     }
 }
 
-/// The components that some `allOf` adds to: they stay open where they stand.
+/// Collects the components that an `allOf` extends: they must accept additional members there.
 fn collect_parts(value: &Value, parts: &mut HashSet<String>) {
     match value {
         Value::Object(members) => {
@@ -178,7 +180,7 @@ fn collect_parts(value: &Value, parts: &mut HashSet<String>) {
     }
 }
 
-/// Closes every object of a schema to members that it does not name. A part of `allOf` names only some: the whole is closed.
+/// Forbids additional members in every object of a schema. A part of `allOf` stays open; the combined schema is closed.
 fn close(schema: &mut Value, is_part: bool) {
     match schema {
         Value::Object(members) => close_object(members, is_part),

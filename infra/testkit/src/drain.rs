@@ -1,4 +1,4 @@
-//! Feeds workers from their queues, as Lambda's event source mapping does.
+//! Feeds workers from their queues, like Lambda's event source mapping.
 
 use std::{collections::HashMap, future::Future, time::Duration};
 
@@ -8,7 +8,7 @@ use ecf_runtime::{SqsBatchResponse, SqsEvent, SqsRecord};
 
 use crate::TestStack;
 
-/// More batches than this, and the worker queues its own work for ever.
+/// Upper bound of batches; a worker that exceeds it enqueues its own work without end.
 const BATCHES: usize = 100;
 const BATCH_SIZE: i32 = 10;
 
@@ -50,13 +50,13 @@ impl Queue {
 }
 
 impl TestStack {
-    /// The bodies of the messages that wait in a queue. They are taken out.
+    /// Removes all waiting messages from a queue and returns their bodies.
     pub async fn take_messages(&self, queue: Queue) -> Vec<String> {
         let messages = self.take_delayed_messages(queue).await;
         messages.into_iter().map(|(body, _)| body).collect()
     }
 
-    /// The same, each with the delay that it was sent with.
+    /// Like [`Self::take_messages`], each body with the delay of its message.
     pub(crate) async fn take_delayed_messages(&self, queue: Queue) -> Vec<(String, Duration)> {
         let mut taken = Vec::new();
         for _ in 0..BATCHES {
@@ -73,8 +73,8 @@ impl TestStack {
         panic!("{queue:?} does not get empty");
     }
 
-    /// Runs a worker on the messages of a queue until none is left that can be received, and says how many it was given. Messages
-    /// that the worker reports as failed stay, hidden until their visibility time-out.
+    /// Runs a worker on a queue's messages until none can be received; returns the number of messages. A message that
+    /// the worker reports as failed stays in the queue, hidden until its visibility timeout.
     pub async fn drain<W, F>(&self, queue: Queue, worker: W) -> usize
     where
         W: Fn(SqsEvent) -> F,

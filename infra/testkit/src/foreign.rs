@@ -17,7 +17,7 @@ pub fn foreign_receipt(rnc_comprador: &str, encf: &str, now: Timestamp) -> Vec<u
     sign_foreign(&unsigned_receipt(rnc_comprador, encf, now))
 }
 
-/// The same before it is signed, for tests that change it.
+/// The unsigned form of [`foreign_receipt`], for tests that change it.
 pub fn unsigned_receipt(rnc_comprador: &str, encf: &str, now: Timestamp) -> String {
     let day = Fecha::at(now);
     format!(
@@ -34,7 +34,7 @@ pub fn unsigned_receipt(rnc_comprador: &str, encf: &str, now: Timestamp) -> Stri
     )
 }
 
-/// Any canonical XML, signed by another taxpayer.
+/// Signs any canonical XML as another taxpayer.
 pub fn sign_foreign(xml: &str) -> Vec<u8> {
     let identity = Identity::from_pkcs12(test_p12(), P12_PIN, Timestamp::UNIX_EPOCH).expect("the P12 was made here");
     sign(xml.as_bytes(), &identity)
@@ -42,7 +42,8 @@ pub fn sign_foreign(xml: &str) -> Vec<u8> {
         .xml
 }
 
-/// Any canonical XML, signed with a certificate of the kit's authority. [`TestStack::trust_authority`] makes a deployment trust it.
+/// Signs any canonical XML with a certificate of the kit's authority. [`TestStack::trust_authority`] makes a deployment
+/// trust it.
 pub fn sign_certified(subject_serial: &str, xml: &str) -> Vec<u8> {
     let (from, until) = validity();
     let holder = authority().issue("CERTIFICADO DE PRUEBA", subject_serial, from, until);
@@ -62,7 +63,7 @@ impl TestStack {
     }
 }
 
-/// One per process: an RSA key takes long to make.
+/// Made once per process, because generating an RSA key is slow.
 fn authority() -> &'static Party {
     static AUTHORITY: OnceLock<Party> = OnceLock::new();
     AUTHORITY.get_or_init(|| {

@@ -1,14 +1,20 @@
-//! What tests of functions and of the store stand on; never part of what is deployed.
+//! The foundation of the tests of functions and store; never deployed.
 //!
-//! [`TestStack`] makes table, bucket, queues and data key of the real template on the embedded services, under names of its own, so
-//! that tests run in parallel. [`TestStack::company`] signs a company up; [`request`] calls a router as the gateway would;
-//! [`check_answer`] holds what it answers against the published contract;
-//! [`TestStack::drain`] feeds a worker from its queue; [`Receiver`] is a webhook endpoint; [`AwsCalls`] counts what the SDK was
-//! asked for and lets calls fail. Time stands still until the test moves [`TestStack::clock`], and messages do not wait: a delay is
-//! noted in [`AwsCalls::delays`] and the message comes at once. Where the order in time matters, [`Timeline`] lets each come at its
-//! time.
+//! Start reading at [`TestStack`]: it creates table, bucket, queues and data key of the real template on the embedded
+//! services, under unique names, so that tests run in parallel.
 //!
-//! A mistake here is a mistake of the test, so functions panic instead of returning errors.
+//! - [`TestStack::company`] signs a company up.
+//! - [`request`] calls a router like the gateway; [`check_answer`] validates the response against the published
+//!   contract.
+//! - [`TestStack::drain`] feeds a worker from its queue.
+//! - [`Receiver`] is a webhook endpoint.
+//! - [`AwsCalls`] counts the SDK's calls and injects faults.
+//!
+//! Time stands still until the test moves [`TestStack::clock`]. Delays are recorded in [`AwsCalls::delays`] and
+//! messages are delivered at once; [`Timeline`] delivers each message at its due time, for tests that depend on the
+//! order.
+//!
+//! An error here is an error of the test, so functions panic instead of returning errors.
 
 mod aws_calls;
 mod codes;

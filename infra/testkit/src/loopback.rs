@@ -1,4 +1,4 @@
-//! A server of a test on loopback.
+//! An HTTP server on loopback for tests.
 
 use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use axum::Router;
 use tokio::{net::TcpListener, task::JoinHandle};
 
-/// A server on a free port; dropping it closes it.
+/// A server on a free port; dropping the value closes it.
 #[derive(Debug)]
 pub(crate) struct Loopback {
     pub(crate) address: SocketAddr,
@@ -34,7 +34,8 @@ impl Drop for Loopback {
     }
 }
 
-/// What a server shares with its test. One that panicked holding the lock has failed already.
+/// Locks state that a server shares with its test. A poisoned lock is ignored: the test that panicked has already
+/// failed.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

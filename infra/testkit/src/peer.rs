@@ -1,4 +1,4 @@
-//! Another issuer on loopback: hands out tokens, receives receipts and approvals, and misbehaves on order.
+//! Another issuer on loopback: issues tokens, receives receipts and approvals, and returns errors on request.
 
 use std::{
     collections::VecDeque,
@@ -19,10 +19,10 @@ use crate::{
     sign_foreign,
 };
 
-/// The token that it hands out.
+/// The token that it issues.
 const TOKEN: &str = "ficha";
 
-/// Another issuer; dropping it closes it.
+/// Another issuer; dropping the value closes its server.
 #[derive(Debug)]
 pub struct Peer {
     server: Loopback,
@@ -32,15 +32,15 @@ pub struct Peer {
 #[derive(Debug, Default)]
 struct Shared {
     received: Mutex<Vec<Received>>,
-    /// Answers of the next documents; when it is empty, as the standard has it.
+    /// Responses to the next documents; when empty, the standard response.
     answers: Mutex<VecDeque<PeerAnswer>>,
     demands_token: std::sync::atomic::AtomicBool,
 }
 
-/// What a document is answered.
+/// A response to a document.
 #[derive(Debug, Clone)]
 pub enum PeerAnswer {
-    /// This status without a word.
+    /// This status with an empty body.
     Status(u16),
     /// 200 with these bytes.
     Bytes(Vec<u8>),
@@ -57,28 +57,28 @@ impl Peer {
         Self { server, shared }
     }
 
-    /// The prefix of its services, for a directory.
+    /// The base URL of its services, for a directory.
     pub fn url(&self) -> String {
         format!("http://{}", self.server.address)
     }
 
-    /// From here on documents need a token.
+    /// Requires a token for documents from now on.
     pub fn demand_token(&self) {
         let order = std::sync::atomic::Ordering::Relaxed;
         self.shared.demands_token.store(true, order);
     }
 
-    /// Answers the next document so.
+    /// Sets the response to the next document.
     pub fn answer_next(&self, answer: PeerAnswer) {
         lock(&self.shared.answers).push_back(answer);
     }
 
-    /// Everything that came so far.
+    /// All requests so far.
     pub fn received(&self) -> Vec<Received> {
         lock(&self.shared.received).clone()
     }
 
-    /// The documents that came to a service, by the end of its path: where a token is demanded, those that showed one.
+    /// The documents that a service received, by the end of its path. If a token is required, only those with a token.
     pub fn documents(&self, service: &str) -> Vec<Received> {
         let mut received = self.received();
         let order = std::sync::atomic::Ordering::Relaxed;
@@ -133,7 +133,7 @@ async fn serve(
     }
 }
 
-/// The signed acknowledgement of a receipt in a form.
+/// The signed acknowledgement of the receipt in a form.
 fn arecf(form: &[u8], reason: Option<u8>) -> Vec<u8> {
     let text = String::from_utf8_lossy(form);
     let value = |name: &str| {

@@ -1,11 +1,11 @@
-//! Receipts as `issuing` leaves them: signed, their bytes in the bucket, the record and the lock of the number in the table.
+//! Receipts in the state that `issuing` leaves: signed, content in the bucket, record and number lock in the table.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::messages::Rfce;
 use ecf::{Amounts, Draft, Encf, Fecha, FechaHora, Node, Numbered, ReceiptState, ReceiptType};
 use ecf_store::{
-    ContentHash, Created, Mode, NewNote, NewReceipt, OutboxEntry, Receipt, ReceiptId, Scope, Signed, SubmissionJob,
-    Verdict,
+    ContentHash, Receipt, ReceiptId, Scope, SubmissionJob,
+    receipts::{Created, Mode, NewNote, NewReceipt, OutboxEntry, Signed, Verdict},
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -14,20 +14,21 @@ use xmldsig::Identity;
 use crate::{P12_PIN, TestCompany, TestStack, company::RANGES_END, test_p12};
 
 impl TestStack {
-    /// A signed receipt with this number: a type 31 of RD$11,800.00, or a type 32 of RD$1,000.00 with its summary. Its idempotency
-    /// key is its number. Nothing is queued; see [`send_job`].
+    /// A signed receipt with this number: a type 31 of RD$11,800.00, or a type 32 of RD$1,000.00 with its summary. Its
+    /// idempotency key is its number. No job is enqueued; see [`send_job`].
     pub async fn signed_receipt(&self, company: &TestCompany, encf: &str) -> Receipt {
         self.signed_successor(company, encf, encf).await
     }
 
-    /// The same under an idempotency key of its own: the next receipt of a number that a rejection left free.
+    /// Like [`Self::signed_receipt`], with its own idempotency key: the next receipt of a number that a rejection left
+    /// free.
     pub async fn signed_successor(&self, company: &TestCompany, encf: &str, key: &str) -> Receipt {
         let encf: Encf = encf.parse().expect("the test gave a number");
         let payload = payload(company, encf.receipt_type(), Fecha::at(self.clock().now()));
         Box::pin(self.signed(company, encf, key, &payload, None)).await
     }
 
-    /// The same receipt after the authority accepted it, with these entries in its outbox.
+    /// The receipt after the authority accepted it, with these entries in its outbox.
     pub async fn accept(&self, receipt: &Receipt, outbox: Vec<OutboxEntry>) -> Receipt {
         let (table, now) = (self.table(), self.clock().now());
         let (scope, id) = (&receipt.scope, &receipt.public_id);
@@ -57,8 +58,8 @@ impl TestStack {
         accepted.expect("the receipt is there")
     }
 
-    /// A signed note (33 or 34) with this number, `CodigoModificacion` and amount, on a receipt of [`Self::signed_receipt`]. It is held
-    /// back as if it was issued before the verdict on that receipt.
+    /// A signed note (33 or 34) with this number, `CodigoModificacion` and amount, on a receipt of
+    /// [`Self::signed_receipt`]. It awaits the verdict on that receipt.
     pub async fn signed_note(
         &self,
         company: &TestCompany,
@@ -76,7 +77,7 @@ impl TestStack {
         item["PrecioUnitarioItem"] = json!(amount);
         item["MontoItem"] = json!(amount);
         payload["InformacionReferencia"] = json!({
-            "NCFModificado": modifies.to_string(), "FechaNCFModificado": on.fecha_emision.to_string(), "CodigoModificacion": code,
+            "NCFModificado": modifies.to_string(), "FechaNCFModificado": on.fiscal.fecha_emision.to_string(), "CodigoModificacion": code,
         });
         let note = NewNote {
             modifies,
@@ -84,7 +85,7 @@ impl TestStack {
             held: true,
             amount: amount.parse().expect("the test gave an amount"),
             owner: on.public_id,
-            monto_total: on.monto_total.parse().expect("the kit wrote the amount"),
+            monto_total: on.fiscal.monto_total.parse().expect("the kit wrote the amount"),
         };
         Box::pin(self.signed(company, encf, key, &payload, Some(note))).await
     }
@@ -137,7 +138,7 @@ impl TestStack {
         }
     }
 
-    /// Makes a receipt's record one that does not read back, as a faulty release might.
+    /// Makes a receipt's record unreadable, as a faulty release might.
     pub async fn spoil_receipt(&self, receipt: &Receipt) {
         let Scope { company, environment } = receipt.scope;
         let partition = format!("r#{company}#{}#{}", environment.path_segment(), receipt.public_id);
@@ -153,7 +154,7 @@ impl TestStack {
     }
 }
 
-/// A receipt with this number and state, of RD$1,180.00, whose documents were never stored: for tests that need many records.
+/// A receipt with this number and state, of RD$1,180.00, without stored documents: for tests that need many records.
 pub fn seeded_receipt(company: &TestCompany, encf: &str, state: ReceiptState, created_at: Timestamp) -> NewReceipt {
     let number: Encf = encf.parse().expect("the test gave a number");
     NewReceipt {
@@ -182,7 +183,7 @@ pub fn seeded_receipt(company: &TestCompany, encf: &str, state: ReceiptState, cr
     }
 }
 
-/// The job that `issuing` queues for a receipt.
+/// The job that `issuing` enqueues for a receipt.
 pub fn send_job(receipt: &Receipt) -> SubmissionJob {
     SubmissionJob::Send(receipt.job())
 }

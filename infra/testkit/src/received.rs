@@ -1,13 +1,18 @@
-//! Receipts of other issuers as `reception` leaves them: both documents in the bucket, the item in the inbox, its news told.
+//! Receipts of other issuers in the state that `reception` leaves: both documents in the bucket, the item in the inbox,
+//! its event published.
 
 use ecf::{Encf, Rnc};
-use ecf_store::{ArtifactKind, AuthorityState, ContentHash, InboxId, InboxItem, Kept, SpeaksFor};
+use ecf_store::{
+    ArtifactKind, ContentHash, InboxId,
+    inbox::{AuthorityState, InboxItem, InboxItemCreated, SpeaksFor},
+};
 use ecf_webhooks::News;
 
 use crate::{FOREIGN_RNC, TestCompany, TestStack};
 
 impl TestStack {
-    /// A receipt of RD$1,000.00 that [`FOREIGN_RNC`] sent to the company, and the acknowledgement that it was given. Both are kept as they are.
+    /// A receipt of RD$1,000.00 from [`FOREIGN_RNC`] to the company, and its acknowledgement. Both are stored byte for
+    /// byte.
     pub async fn received(
         &self,
         company: &TestCompany,
@@ -26,7 +31,7 @@ impl TestStack {
         item
     }
 
-    /// Its record, not stored.
+    /// The record of such a receipt, not stored.
     pub fn received_item(
         &self,
         company: &TestCompany,
@@ -64,11 +69,11 @@ impl TestStack {
         }
     }
 
-    /// Stores a record as `reception` does, with the announcement of it.
+    /// Stores a record together with its event, as `reception` does.
     pub async fn keep_received(&self, company: &TestCompany, item: &InboxItem) {
         let news = News::InboxReceived { item };
         let news = news.announcement(&company.scope, company.rnc.as_str(), item.received_at);
         let kept = self.table().keep_received(&company.scope, item, &item.xml, &news).await;
-        assert_eq!(kept.expect("the table takes items"), Kept::New);
+        assert_eq!(kept.expect("the table takes items"), InboxItemCreated::New);
     }
 }

@@ -1,4 +1,4 @@
-//! A webhook endpoint on loopback that keeps what it gets.
+//! A webhook endpoint on loopback that records its requests.
 
 use std::{
     collections::VecDeque,
@@ -21,7 +21,7 @@ use crate::{
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// One request that came in.
+/// One received request.
 #[derive(Debug, Clone)]
 pub struct Received {
     /// The method.
@@ -30,7 +30,7 @@ pub struct Received {
     pub path: String,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body as it came: signatures are over these bytes.
+    /// The body as received: signatures cover these bytes.
     pub body: Bytes,
 }
 
@@ -46,7 +46,7 @@ impl Received {
     }
 }
 
-/// The endpoint; dropping it closes it.
+/// The endpoint; dropping the value closes its server.
 #[derive(Debug)]
 pub struct Receiver {
     server: Loopback,
@@ -56,9 +56,9 @@ pub struct Receiver {
 #[derive(Debug, Default)]
 struct Shared {
     received: Mutex<Vec<Received>>,
-    /// Answers of the next requests; when it is empty, 200.
+    /// Responses to the next requests; when empty, 200.
     answers: Mutex<VecDeque<StatusCode>>,
-    /// Whether requests are accepted and never answered.
+    /// Whether requests are accepted but never answered.
     hangs: AtomicBool,
     arrived: Notify,
 }
@@ -72,12 +72,12 @@ impl Receiver {
         Self { server, shared }
     }
 
-    /// Its address, for a subscription.
+    /// Its URL, for a subscription.
     pub fn url(&self) -> String {
         format!("http://{}/webhooks/ecf", self.server.address)
     }
 
-    /// Answers the next requests with these statuses, one each, and those after them with 200.
+    /// Answers the next requests with these statuses, one each, and later requests with 200.
     pub fn answer_next(&self, statuses: &[u16]) {
         let statuses = statuses
             .iter()
@@ -85,17 +85,17 @@ impl Receiver {
         lock(&self.shared.answers).extend(statuses);
     }
 
-    /// Accepts requests from here on and never answers them, or answers again.
+    /// Whether requests from now on are accepted but never answered.
     pub fn hang(&self, hangs: bool) {
         self.shared.hangs.store(hangs, Ordering::Relaxed);
     }
 
-    /// Answers with 200 from here on.
+    /// Answers with 200 from now on.
     pub fn forget_answers(&self) {
         lock(&self.shared.answers).clear();
     }
 
-    /// Everything that came so far; events are held against the contract.
+    /// All requests so far; their events are validated against the contract.
     pub fn received(&self) -> Vec<Received> {
         let received = lock(&self.shared.received).clone();
         for one in &received {
@@ -106,7 +106,7 @@ impl Receiver {
         received
     }
 
-    /// Waits until so many requests have come, and gives them.
+    /// Waits until `count` requests have arrived, and returns them.
     pub async fn wait_for(&self, count: usize) -> Vec<Received> {
         let wait = async {
             loop {

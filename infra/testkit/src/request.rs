@@ -1,4 +1,4 @@
-//! Calls to a router, as the gateway makes them.
+//! Calls a router, like the gateway.
 
 use axum::{Router, body::Body};
 use http::{HeaderMap, Method, Request, StatusCode, header};
@@ -9,14 +9,14 @@ use tower::ServiceExt;
 use crate::check_answer;
 use crate::codes::check_codes;
 
-/// What a router answered.
+/// A router's response.
 #[derive(Debug)]
 pub struct Answer {
     /// The status.
     pub status: StatusCode,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body as it came.
+    /// The body as received.
     pub bytes: Vec<u8>,
 }
 
@@ -39,7 +39,7 @@ impl Answer {
             .map(|value| value.to_str().expect("a header of ours is ASCII"))
     }
 
-    /// Checks the status, showing the body when it is another, and gives the body.
+    /// Asserts the status and returns the body; a failure shows the body.
     #[track_caller]
     pub fn expect(&self, status: u16) -> Value {
         assert_eq!(self.status.as_u16(), status, "{}", String::from_utf8_lossy(&self.bytes));
@@ -63,7 +63,7 @@ pub async fn request(router: &Router, method: Method, path: &str, key: Option<&s
     send(router, request.body(body).expect("the test gave a valid path and key")).await
 }
 
-/// Calls a router with any request, and holds the answer against the contract.
+/// Calls a router with any request, and validates the response against the contract.
 pub async fn send(router: &Router, request: Request<Body>) -> Answer {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let Ok(response) = router.clone().oneshot(request).await;

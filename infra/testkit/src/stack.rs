@@ -17,19 +17,19 @@ use tokio::sync::OnceCell;
 
 use crate::{AwsCalls, CompanyBuilder, Queue, TestCompany};
 
-/// The services of this process. Each test has resources of its own in them.
+/// The services of this process. Each test has its own resources in them.
 static EMBEDDED: OnceCell<Embedded> = OnceCell::const_new();
 static STACKS: AtomicU32 = AtomicU32::new(0);
 
-/// Where the time of every test begins: 27 November 2026, 12:00 in Santo Domingo.
+/// The start time of every test: 27 November 2026, 12:00 in Santo Domingo.
 const START: &str = "2026-11-27T16:00:00Z";
-/// Nothing on loopback takes that long; a test that hangs says where.
+/// Timeout of one call. No call on loopback takes that long, so a hanging test reports the call.
 const CALL_TIME_OUT: Duration = Duration::from_secs(20);
 
 /// Table, bucket, queues and data key of the real template, for one test.
 ///
-/// Dropping it with messages left in a queue panics: whoever queues a job in a test has it run, or says with
-/// [`TestStack::leave_messages`] that it does not matter.
+/// Dropping the value panics if a queue contains messages: a test runs the jobs that it enqueues, or calls
+/// [`TestStack::leave_messages`].
 #[derive(Debug)]
 pub struct TestStack {
     config: SdkConfig,
@@ -41,12 +41,12 @@ pub struct TestStack {
 }
 
 impl TestStack {
-    /// Makes the resources of the template with its default parameters.
+    /// Creates the template's resources with its default parameters.
     pub async fn start() -> Self {
         Self::with_parameters(&[]).await
     }
 
-    /// Makes the resources of the template with these parameters.
+    /// Creates the template's resources with these parameters.
     pub async fn with_parameters(parameters: &[(&str, &str)]) -> Self {
         let parameters = parameters
             .iter()
@@ -59,7 +59,7 @@ impl TestStack {
             .provision(&config, &prefix)
             .await
             .expect("the services take the template");
-        // From here on calls are counted: making the resources is nobody's budget.
+        // Calls are counted from here on, without those that create the resources.
         let calls = AwsCalls::default();
         let clients = Clients::watched(&config, &[SharedInterceptor::new(calls.clone())]);
         let clock = Clock::manual(START.parse().expect("a constant instant"));
@@ -73,17 +73,17 @@ impl TestStack {
         }
     }
 
-    /// The SDK's configuration: endpoint and credentials. Clients made from it are not seen by [`TestStack::calls`].
+    /// The SDK's configuration: endpoint and credentials. [`TestStack::calls`] does not record clients made from it.
     pub fn config(&self) -> &SdkConfig {
         &self.config
     }
 
-    /// The SDK's clients, seen by [`TestStack::calls`].
+    /// The SDK's clients; [`TestStack::calls`] records their calls.
     pub fn clients(&self) -> &Clients {
         &self.clients
     }
 
-    /// The same for one function, by the name of its crate: what it calls is held against its role where that is wanted.
+    /// Clients for one function, by the name of its crate. If recording is on, its calls are compared with its role.
     pub fn clients_of(&self, function: &str) -> Clients {
         match ecf_roles::recorder_of(function) {
             Some(recorder) => Clients::watched(&self.config, &[SharedInterceptor::new(self.calls.clone()), recorder]),
@@ -96,7 +96,7 @@ impl TestStack {
         &self.clock
     }
 
-    /// What the SDK was asked for.
+    /// The recorded calls of the SDK.
     pub fn calls(&self) -> &AwsCalls {
         &self.calls
     }
@@ -116,19 +116,19 @@ impl TestStack {
         Artifacts::new(self.clients.s3.clone(), self.provisioned.bucket_name())
     }
 
-    /// The secrets. Each vault reads the data key for itself, as each function does.
+    /// The secrets. Each vault reads the data key itself, like each function.
     pub fn vault(&self) -> Vault {
         let variables = self.environment_of("signup");
         Vault::new(self.clients.secretsmanager.clone(), &variables["SECRET_PREFIX"])
             .with_kms_key(variables.get("SECRETS_KMS_KEY").cloned())
     }
 
-    /// Keeps the certificates of these authorities, in PEM, as an operator does; again, in place of those before.
+    /// Stores the certificates of trusted authorities, in PEM, as an operator does. Replaces earlier ones.
     pub async fn trust(&self, pem: &str) {
         self.keep_secret(OperatorSecret::CertificateAuthorities, pem).await;
     }
 
-    /// Keeps a secret as an operator does; again, in place of the one before.
+    /// Stores a secret as an operator does. Replaces an earlier one.
     pub async fn keep_secret(&self, secret: OperatorSecret, text: &str) {
         let client = aws_sdk_secretsmanager::Client::new(&self.config);
         let prefix = &self.environment_of("signup")["SECRET_PREFIX"];
@@ -168,26 +168,26 @@ impl TestStack {
         )
     }
 
-    /// The address of a queue.
+    /// The URL of a queue.
     pub fn queue_url(&self, queue: Queue) -> &str {
         self.provisioned
             .queue_url(queue.logical_id())
             .expect("the queue is in the template")
     }
 
-    /// The variables that the template gives a function, by the name of its crate.
+    /// The template's environment variables of a function, by the name of its crate.
     pub fn environment_of(&self, function: &str) -> &BTreeMap<String, String> {
         self.provisioned
             .environment_of(function)
             .unwrap_or_else(|| panic!("no function {function} in the template"))
     }
 
-    /// The same, as a function reads them.
+    /// The environment of a function, by the name of its crate.
     pub fn env(&self, function: &str) -> Env {
         Env::of(self.environment_of(function).clone())
     }
 
-    /// Takes every object out of the bucket whose name has this part, as if it had never been written.
+    /// Deletes every object whose key contains `part`.
     pub async fn lose_objects(&self, part: &str) {
         let (s3, bucket) = (&self.clients.s3, self.provisioned.bucket_name());
         for key in self.objects(part).await {
@@ -196,7 +196,7 @@ impl TestStack {
         }
     }
 
-    /// Puts these bytes in the place of every object whose key has this part.
+    /// Replaces the content of every object whose key contains `part`.
     pub async fn alter_objects(&self, part: &str, bytes: &[u8]) {
         let (s3, bucket) = (&self.clients.s3, self.provisioned.bucket_name());
         for key in self.objects(part).await {
@@ -205,7 +205,7 @@ impl TestStack {
         }
     }
 
-    /// The keys of the bucket's objects that have this part.
+    /// The keys of the objects that contain `part`.
     pub async fn objects(&self, part: &str) -> Vec<String> {
         let listed = self.clients.s3.list_objects_v2().bucket(self.provisioned.bucket_name());
         let listed = listed.send().await.expect("the bucket lists its objects");
@@ -218,12 +218,12 @@ impl TestStack {
         self.company_builder().build().await
     }
 
-    /// A company that is not like the others.
+    /// A builder for a company with other properties.
     pub fn company_builder(&self) -> CompanyBuilder<'_> {
         CompanyBuilder::new(self)
     }
 
-    /// Lets this test end with messages in its queues.
+    /// Allows this test to end with messages in its queues.
     pub fn leave_messages(&self) {
         self.may_leave_messages.store(true, Ordering::Relaxed);
     }
@@ -239,7 +239,7 @@ impl Drop for TestStack {
     }
 }
 
-/// So many bytes that no archive makes smaller; always the same.
+/// `length` bytes that do not compress; the same in every run.
 pub fn noise(length: usize) -> Vec<u8> {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut next = || {
@@ -251,7 +251,7 @@ pub fn noise(length: usize) -> Vec<u8> {
     (0..length).map(|_| next()).collect()
 }
 
-/// The embedded services, or those of another emulator, at the address that `ECF_TEST_ENDPOINT` names.
+/// The endpoint of the embedded services, or of the emulator that `ECF_TEST_ENDPOINT` names.
 #[expect(clippy::disallowed_methods, reason = "whoever runs the tests says against what")]
 async fn endpoint_url() -> String {
     if let Ok(other) = std::env::var("ECF_TEST_ENDPOINT") {

@@ -1,4 +1,4 @@
-//! A queue whose delays pass: each message comes when the clock of the test, moved forward for it, says that its time has come.
+//! A queue with delays: moves the test's clock forward and delivers each message at its due time.
 
 use std::{collections::HashMap, future::Future, panic::AssertUnwindSafe};
 
@@ -9,11 +9,11 @@ use serde::Serialize;
 
 use crate::{Queue, TestStack};
 
-/// How long a message that failed stays hidden, and how often it comes: what the template says of every queue.
+/// Visibility timeout and receive limit: the values of every queue of the template.
 const VISIBILITY: SignedDuration = SignedDuration::from_secs(360);
 const MAX_RECEIVE_COUNT: u32 = 5;
 
-/// The messages of a queue, and when each is due.
+/// The messages of a queue, each with its due time.
 #[derive(Debug)]
 pub struct Timeline {
     queue: Queue,
@@ -45,22 +45,22 @@ impl Timeline {
         });
     }
 
-    /// Loses every message.
+    /// Drops every message.
     pub fn clear(&mut self) {
         self.waiting.clear();
     }
 
-    /// Whether no message waits; those that are in the queue itself come with [`Timeline::collect`].
+    /// Whether no message waits here. Messages in the queue itself are added by [`Timeline::collect`].
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// When the next message comes.
+    /// The due time of the next message.
     pub fn next_due(&self) -> Option<Timestamp> {
         self.waiting.iter().map(|message| message.due).min()
     }
 
-    /// Takes what was sent to the queue since; its delays count from now.
+    /// Takes new messages from the queue; their delays start now.
     pub async fn collect(&mut self, stack: &TestStack) {
         let now = stack.clock().now();
         for (body, delay) in stack.take_delayed_messages(self.queue).await {
@@ -73,8 +73,8 @@ impl Timeline {
         }
     }
 
-    /// Moves the clock to the next message and gives it to the worker; `false` when there is none. A message that fails, or
-    /// whose worker dies, comes again after its visibility time-out, and after five times no more.
+    /// Moves the clock to the next message and runs the worker on it; `false` if there is none. A message that fails,
+    /// or whose worker dies, is redelivered after its visibility timeout, at most five times in all.
     pub async fn step<W, F>(&mut self, stack: &TestStack, worker: W) -> bool
     where
         W: FnOnce(SqsEvent) -> F,
@@ -89,7 +89,7 @@ impl Timeline {
         clock.advance(message.due.duration_since(clock.now()).max(SignedDuration::ZERO));
         message.received += 1;
         let batch = AssertUnwindSafe(async { worker(event(&message)).await }).catch_unwind();
-        // A function that dies outside of its jobs reports nothing: its whole batch stays.
+        // A function that dies outside its jobs reports no failures: its whole batch is redelivered.
         let response = batch.await.ok();
         let has_failed = response.is_none_or(|response| !response.batch_item_failures.is_empty());
         if has_failed && message.received < MAX_RECEIVE_COUNT {

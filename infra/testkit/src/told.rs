@@ -1,4 +1,4 @@
-//! What a function's metrics were told.
+//! Metrics that a function emitted.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,13 +11,13 @@ use serde_json::Value;
 pub struct Told(Arc<Mutex<Vec<u8>>>);
 
 impl Told {
-    /// Metrics that a test looks at.
+    /// Metrics that a test can inspect.
     pub fn metrics() -> (Metrics, Self) {
         let told = Self::default();
         (Metrics::on("a-function".to_owned(), told.clone()), told)
     }
 
-    /// `ReceiptsIssued of TesteCF: 1` for each value, in the order of telling, since it was asked last.
+    /// One text such as `ReceiptsIssued of TesteCF: 1` for each value since the last call, in order of emission.
     pub fn take(&self) -> Vec<String> {
         let lines = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         let mut told = Vec::new();

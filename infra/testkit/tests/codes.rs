@@ -1,4 +1,4 @@
-//! `docs/errors.md` and its Spanish twin list every code that exists, and no other.
+//! `docs/errors.md` and its Spanish version list exactly the codes that exist.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
@@ -7,7 +7,8 @@ use std::path::Path;
 
 use ecf_testkit::{documented_codes, repository};
 
-/// Calls that take a code, and which argument it is. A literal there is a code; a variable is one that came from such a call.
+/// Functions that take a code, and the index of that argument. A literal argument is a code; a variable holds a code
+/// from another such call.
 const CALLS: [(&str, usize); 11] = [
     ("ApiError::bad_request(", 0),
     ("ApiError::unauthorized(", 0),
@@ -22,7 +23,7 @@ const CALLS: [(&str, usize); 11] = [
     ("NotTaken::because(", 0),
 ];
 
-/// Both documents list the same codes, and the list is that of the sources.
+/// Both documents must list the same codes, and exactly those of the sources.
 #[test]
 fn a11_every_code_is_documented_in_both_languages_and_no_other() {
     let (english, spanish) = (
@@ -46,6 +47,23 @@ fn a11_every_code_is_documented_in_both_languages_and_no_other() {
     );
     let rules: BTreeSet<String> = ecf::rules::CATALOGUE.iter().map(|rule| rule.code.to_owned()).collect();
     assert_eq!(missing(&english, &rules), [""; 0]);
+    // The codes of single fields have one table, and the documents no others.
+    let of_fields: BTreeSet<String> = ecf::codes::ALL.iter().map(|&code| code.to_owned()).collect();
+    let documented = english.iter().filter(|code| code.starts_with("ESTRUCTURA-"));
+    let documented: BTreeSet<String> = documented.cloned().collect();
+    assert_eq!(
+        missing(&of_fields, &documented),
+        [""; 0],
+        "documented, and not in the table"
+    );
+    for code in &of_fields {
+        let files = &sources.codes[code];
+        let expected = BTreeSet::from([repository("lib/ecf/src/codes.rs").display().to_string()]);
+        assert_eq!(
+            files, &expected,
+            "{code} is written elsewhere: use its name in `ecf::codes`"
+        );
+    }
 
     let unknown: Vec<_> = english
         .iter()
@@ -78,12 +96,12 @@ fn a11_the_sources_are_read_as_they_are_written() {
     assert_eq!(codes, ["TOTALES-05", "fourth", "second", "third", "wrapped"]);
 }
 
-/// What the sources of functions and libraries say, tests left out.
+/// The sources of functions and libraries, without tests.
 #[derive(Default)]
 struct Sources {
-    /// Codes, each with a file that has it.
-    codes: BTreeMap<String, String>,
-    /// All literals, among other things.
+    /// Codes, each with the files that contain it.
+    codes: BTreeMap<String, BTreeSet<String>>,
+    /// All string literals, and some text between literals.
     literals: BTreeSet<String>,
 }
 
@@ -93,7 +111,7 @@ impl Sources {
         for group in ["functions", "lib"] {
             for package in std::fs::read_dir(repository(group)).unwrap() {
                 let package = package.unwrap();
-                // The operator's commands answer in a shape of their own; the testkit is no part of the service.
+                // The operator's commands have their own response format, and the testkit is not part of the service.
                 if package.file_name() != "operator" && package.file_name() != "testkit" {
                     sources.walk(&package.path().join("src"));
                 }
@@ -117,7 +135,7 @@ impl Sources {
         let text = text.split("#[cfg(test)]").next().unwrap_or_default();
         let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
         let text: String = lines.flat_map(|line| [line, "\n"]).collect();
-        // Some of these stand between two literals, which does no harm.
+        // Some of these are between two literals, which is harmless.
         let parts = text.split('"');
         self.literals.extend(parts.clone().map(str::to_owned));
         let mut found: Vec<&str> = parts
@@ -128,16 +146,15 @@ impl Sources {
                 found.extend(argument(&text[at + call.len()..], place).and_then(literal));
             }
         }
-        // What a type of errors calls its variants.
+        // The codes of an error type's variants.
         for (at, _) in text.match_indices("fn code(") {
             let body = text[at..].split("\n    }\n").next().unwrap_or_default();
             let arms = body.split("=> ").skip(1);
             found.extend(arms.filter_map(|arm| literal(arm.split([',', '\n']).next()?)));
         }
         for code in found {
-            self.codes
-                .entry(code.to_owned())
-                .or_insert_with(|| path.display().to_string());
+            let files = self.codes.entry(code.to_owned()).or_default();
+            files.insert(path.display().to_string());
         }
     }
 }
@@ -152,7 +169,7 @@ fn is_rule(text: &str) -> bool {
     })
 }
 
-/// An argument of a call, by its place; the text begins behind the opening bracket.
+/// The argument of a call with this index; `text` begins after the opening parenthesis.
 fn argument(text: &str, place: usize) -> Option<&str> {
     let (mut depth, mut start, mut commas, mut in_literal, mut escaped) = (0, 0, 0, false, false);
     for (at, letter) in text.char_indices() {

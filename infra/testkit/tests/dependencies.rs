@@ -1,4 +1,4 @@
-//! `docs/dependencies.md` has a row for every direct dependency of the deployed programs, and no other.
+//! `docs/dependencies.md` has exactly one row for every direct dependency of the deployed programs.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
@@ -47,7 +47,7 @@ fn a_release_build_of_everything_links_no_test_feature() {
             for (name, value) in section(&manifest, "[dependencies]") {
                 let is_for_tests = value.contains("\"testing\"") || value.contains("\"fuzzing\"");
                 assert!(!is_for_tests, "{:?}: {name} ={value}", package.path());
-                // Makes keys that nobody guards.
+                // Generates unprotected keys.
                 let may_make_certificates = folder == "infra";
                 let is_optional = value.contains("optional = true");
                 assert!(

@@ -1,4 +1,4 @@
-//! The kit itself: what a test built on it can rely on.
+//! Tests of the kit itself: the guarantees that other tests rely on.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
@@ -11,7 +11,11 @@ use std::{
 use axum::{Json, Router, routing::post};
 use ecf::{Environment, Fecha, ReceiptType};
 use ecf_runtime::{BatchItemFailure, Message, Outcome, SqsBatchResponse, SqsEvent, SqsRecord, process_batch};
-use ecf_store::{CompanyCreated, CompanyId, NewCompany, Numbering, Take, WebhookJob};
+use ecf_store::{
+    CompanyId, WebhookJob,
+    companies::{CompanyCreated, NewCompany},
+    numbers::{NextNumber, Numbering},
+};
 use ecf_testkit::{Fault, P12_PIN, Queue, Receiver, TestStack, Timeline, request, test_p12};
 use http::Method;
 use serde_json::{Value, json};
@@ -43,7 +47,7 @@ async fn a_company_is_ready_to_issue() {
         .await
         .unwrap();
     assert!(
-        matches!(taken, Take::Taken { encf, .. } if encf.to_string() == "E310005000000"),
+        matches!(taken, NextNumber::Taken { encf, .. } if encf.to_string() == "E310005000000"),
         "{taken:?}"
     );
 }
@@ -269,7 +273,7 @@ async fn a_call_can_fail_before_or_after_it_was_carried_out() {
     assert_eq!(seen, [(0, false), (1, false), (1, true)]);
 }
 
-/// Queues a job and tells of nothing, like a worker that dies.
+/// A worker that enqueues a job. It dies in that call when a fault says so, and reports nothing.
 async fn queue_or_die(stack: &TestStack, job: &WebhookJob) -> SqsBatchResponse {
     let again = |_: WebhookJob, _| async { Ok::<_, std::convert::Infallible>(()) };
     let handler = |_: WebhookJob, _: Message| async {
@@ -349,7 +353,7 @@ async fn a_signed_receipt_is_one_that_issuing_could_have_made() {
             .await;
         assert_eq!(found.unwrap(), Some(receipt.clone()));
         assert_eq!(receipt.is_sent_as_summary(), encf.starts_with("E32"));
-        let hash = receipt.signed.unwrap().signed_xml;
+        let hash = receipt.fiscal.signed.unwrap().signed_xml;
         let kind = ecf_store::ArtifactKind::SignedXml;
         let (created_at, id) = (receipt.created_at, receipt.public_id);
         let bytes = stack

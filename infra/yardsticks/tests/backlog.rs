@@ -1,5 +1,6 @@
-//! How long the due index and the submission queue take to drain, by simulation: no AWS and no clock. The order, the shares and
-//! every constant of a run are those of the code ([`housekeeping::turns`]); what the code cannot know is assumed below.
+//! Simulates how long the due index and the submission queue take to drain, without AWS and without a clock. The order,
+//! the shares and every constant of a run come from the code ([`housekeeping::turns`]); other figures are the
+//! assumptions below.
 //!
 //! `cargo test --test backlog -- --nocapture` prints the table of `docs/cost.md`.
 
@@ -12,45 +13,46 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use ecf_store::SHARDS;
+use ecf_store::due::SHARDS;
 use housekeeping::turns::{BUDGET, EVERY, LOOK, REACH, in_turns, room};
 
-/// Two days of 30 million receipts a month.
+/// Receipts of two days, at 30 million a month.
 const TWO_DAYS: usize = 2_000_000;
-/// Assumed: records that one run serves in a second. Each takes a read, a conditional write and a message, about 30 ms with
-/// [`housekeeping::turns::CONCURRENT`] at a time, and a millisecond of a processor of which the function has half.
+/// Assumption: records that one run serves in a second. Each needs a read, a conditional write and a message: about 30
+/// ms with [`housekeeping::turns::CONCURRENT`] at a time, and one millisecond of CPU, of which the function has half a
+/// core.
 const SERVED_A_SECOND: usize = 500;
-/// Assumed: entries of the index that one run reads and orders in a second, all shards together.
+/// Assumption: index entries that one run reads and sorts in a second, over all shards.
 const READ_A_SECOND: usize = 80_000;
-/// Assumed: jobs that the workers of an environment do in a second. `SubmissionConcurrency` is 50 in `production`, a worker has
-/// ten jobs at a time, and the authority takes a second for each.
+/// Assumption: jobs that the workers of an environment finish in a second. `SubmissionConcurrency` is 50 in
+/// `production`, a worker runs ten jobs at a time, and the authority takes one second for each.
 const JOBS_A_SECOND: usize = 500;
-/// A receipt is sent and its verdict is asked for: two jobs.
+/// Two jobs for each receipt: submit it, poll its verdict.
 const JOBS_A_RECEIPT: usize = 2;
-/// What a run took before: of each shard the oldest hundred, whoever's they were.
+/// The earlier algorithm took the oldest hundred entries of each shard, regardless of the company.
 const BEFORE_PER_SHARD: usize = 100;
 
 const LARGE: u32 = 0;
 const SMALL: u32 = u32::MAX;
 
-/// An entry by its place in time, and its company.
+/// An entry: its position in time, and its company.
 type Entry = (usize, u32);
 
-/// What is known when the last record was queued and sent.
+/// The result when the last record is queued and sent.
 struct Drained {
     hours: f64,
-    /// Seconds from the small company's due time until its last receipt was sent.
+    /// Seconds from the small company's due time until its last receipt is sent.
     small_seconds: usize,
     longest_queue: usize,
 }
 
 struct World {
     seconds: usize,
-    /// The due index, a shard after the other, each by time.
+    /// The due index by shard, each in order of time.
     shards: Vec<VecDeque<Entry>>,
-    /// Messages that wait: the company and whether it is the send.
+    /// Waiting messages: the company, and whether the job is the submission.
     queue: VecDeque<(u32, bool)>,
-    /// Verdicts that are asked for in a second's time.
+    /// Polls, by the second in which they become due.
     polls: VecDeque<(usize, u32)>,
     unsent: usize,
     small_unsent: usize,
@@ -60,8 +62,8 @@ struct World {
 }
 
 impl World {
-    /// `backlog` records of `companies`, the first of which has half of them when there are more than one; 24 of a small company
-    /// become due at `small_due`.
+    /// `backlog` records of `companies`; with more than one company, the first has half of the records. 24 records of a
+    /// small company become due at `small_due`.
     fn with(companies: usize, backlog: usize, small_due: usize) -> Self {
         let mut shards = vec![VecDeque::new(); usize::from(SHARDS)];
         for place in 0..backlog {
@@ -88,7 +90,7 @@ impl World {
         self.shards.iter().map(VecDeque::len).sum()
     }
 
-    /// One second of the workers, and of the clock.
+    /// One second of the workers and of the clock.
     fn work(&mut self) {
         self.longest_queue = self.longest_queue.max(self.queue.len());
         for _ in 0..JOBS_A_SECOND {
@@ -144,7 +146,7 @@ impl World {
         }
     }
 
-    /// A run as it was: the oldest of each shard.
+    /// A run of the earlier algorithm: the oldest entries of each shard.
     fn run_before(&mut self) {
         for shard in 0..self.shards.len() {
             let count = BEFORE_PER_SHARD.min(self.shards[shard].len());
@@ -153,7 +155,7 @@ impl World {
         }
     }
 
-    /// A run as `sweep::run` has it.
+    /// A run of `sweep::run`.
     fn run_now(&mut self) {
         let end = self.seconds + seconds(BUDGET);
         let mut due = self.look(true);
@@ -189,7 +191,7 @@ impl World {
         self.put_back(due);
     }
 
-    /// Takes both ends of each shard in the order in which they are served, or only what is new since the last look.
+    /// Reads both ends of each shard in the order of service, or only entries that are new since the last read.
     fn look(&mut self, whole: bool) -> Vec<Entry> {
         let mut due: Vec<Entry> = Vec::new();
         for shard in &mut self.shards {
@@ -209,7 +211,7 @@ impl World {
         in_turns(due, |(_, company)| *company)
     }
 
-    /// What was read and not served is still on the index, before and behind what was not read.
+    /// Entries that were read but not served stay on the index, before and after the unread ones.
     fn put_back(&mut self, mut due: Vec<Entry>) {
         due.sort_unstable();
         let mut older = Vec::new();
@@ -226,7 +228,7 @@ impl World {
     }
 }
 
-/// Spreads places over the shards as random ids do.
+/// Distributes positions over the shards like random ids.
 fn shard_of(place: usize) -> usize {
     (place.wrapping_mul(0x9E37_79B9) >> 7) % usize::from(SHARDS)
 }
@@ -241,7 +243,7 @@ fn r4_the_backlog_of_two_days_drains_within_six_hours() {
         "companies | drained before, h | now, h | 24 of another company sent after, s, before | now | longest queue"
     );
     for companies in [1, 20, 2_000] {
-        // The small company's receipts become due at the worst moment: just after the last look of a run.
+        // The small company's receipts become due at the worst moment: just after the last read of a run.
         let before = World::with(companies, TWO_DAYS, 3_638).drain(World::run_before);
         let now = World::with(companies, TWO_DAYS, 3_638).drain(World::run_now);
         println!(

@@ -1,12 +1,12 @@
-//! Who calls.
+//! Authentication by API key.
 //!
-//! A [`Caller`] is made from the header `X-API-Key` alone. A missing header is 422, as the contract says; a key that is
-//! wrong, expired or revoked is 401 with the same words, so nobody learns which keys ever existed. A key that may not do
-//! what the request asks is 403, and what a request asks for is what its operation declares ([`permission`]).
+//! A [`Caller`] is made from the header `X-API-Key` alone. A missing header is 422, as the contract requires. A wrong,
+//! expired or revoked key is 401 with one and the same message, so that an answer does not reveal which keys ever
+//! existed. A key without the permission that the operation declares is 403 ([`permission`]).
 
 use axum::extract::{FromRef, FromRequestParts, MatchedPath};
 use ecf::{Environment, Rnc};
-use ecf_store::{ApiKey, ApiKeyId, CompanyId, Scope};
+use ecf_store::{ApiKeyId, CompanyId, Scope, api_keys::ApiKey};
 use http::request::Parts;
 
 use crate::{ApiError, FieldError, layers::needs};
@@ -21,10 +21,10 @@ pub use secret::ApiKeySecret;
 
 const HEADER: &str = "X-API-Key";
 
-/// A company that showed a good key, in the environment that the key opens.
+/// An authenticated company, in the environment of its API key.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    /// Whose data this request may touch; every store method takes it.
+    /// The data that this request may access. Every store method takes it.
     pub scope: Scope,
     pub rnc: Rnc,
     pub key_id: ApiKeyId,
@@ -39,7 +39,10 @@ impl Caller {
         self.scope.environment
     }
 
-    /// A body may repeat the key's environment, never name another one.
+    /// Validates the environment in a body, which may repeat the key's environment and must not name another one.
+    ///
+    /// # Errors
+    /// 422 for another environment.
     pub fn check_environment(&self, given: Option<Environment>) -> Result<Environment, ApiError> {
         let own = self.environment();
         match given {
@@ -56,7 +59,7 @@ impl Caller {
     }
 }
 
-/// A caller of a handler that notes the use of the key with what it writes anyway.
+/// A [`Caller`] without a separate write of the key's last use: the handler records it together with its own writes.
 #[derive(Debug, Clone)]
 pub struct NotingCaller(pub Caller);
 
@@ -101,7 +104,7 @@ impl From<ApiKey> for Caller {
     }
 }
 
-/// The request's key, if it opens anything now.
+/// The API key of a request, if it is valid now.
 async fn presented(parts: &Parts, keys: &Keys) -> Result<ApiKey, ApiError> {
     let Some(header) = parts.headers.get(HEADER) else {
         return Err(ApiError::validation(vec![FieldError::missing(["header", HEADER])]));

@@ -1,4 +1,4 @@
-//! Files.
+//! File downloads.
 
 use axum::{
     body::Body,
@@ -9,8 +9,8 @@ use ecf_runtime::MOST_FILE_BYTES;
 use http::{HeaderValue, StatusCode, header};
 use sha2::{Digest, Sha256};
 
-/// A file: sent byte for byte, with its SHA-256 as entity tag. A caller that has it already gets 304 from the outermost
-/// layer. One that no answer can carry is a redirect to an address of limited life.
+/// A file, sent byte for byte with its SHA-256 as entity tag. The outermost layer answers 304 to a caller that has it
+/// already. A file above the response limit is a redirect to an address that expires.
 #[derive(Debug, Clone)]
 pub struct Download {
     bytes: Bytes,
@@ -30,12 +30,12 @@ impl Download {
         }
     }
 
-    /// Whether an answer can carry it.
+    /// Whether the file is within the response limit, [`MOST_FILE_BYTES`].
     pub fn fits(&self) -> bool {
         self.bytes.len() <= MOST_FILE_BYTES
     }
 
-    /// The same file, fetched from another address: 303 with that `Location`.
+    /// The same file, served from another address: 303 with that `Location`.
     pub fn at(self, link: String) -> Self {
         Self {
             link: Some(link),
@@ -43,7 +43,7 @@ impl Download {
         }
     }
 
-    /// The `Content-Disposition` under which it is saved.
+    /// The `Content-Disposition` header of the file.
     pub fn disposition(&self) -> String {
         format!("attachment; filename=\"{}\"", plain(&self.file_name))
     }
@@ -60,7 +60,7 @@ impl IntoResponse for Download {
         let mut response = Response::new(Body::from(self.bytes));
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
-        // Private to the key's company, and asked for again each time: the tag makes that cheap.
+        // Private to the company, and revalidated each time; the entity tag makes that cheap.
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
         for (name, value) in [(header::ETAG, tag), (header::CONTENT_DISPOSITION, disposition)] {
             if let Ok(value) = HeaderValue::try_from(value) {
@@ -71,7 +71,7 @@ impl IntoResponse for Download {
     }
 }
 
-/// A name that no header, shell or file system misreads.
+/// Replaces every character that a header, a shell or a file system may misread.
 fn plain(name: &str) -> String {
     let safe = |character: char| character.is_ascii_alphanumeric() || matches!(character, '.' | '-' | '_');
     name.chars()

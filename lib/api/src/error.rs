@@ -1,15 +1,15 @@
-//! The one type that knows status codes.
+//! API errors: the only type that knows status codes.
 //!
-//! An [`ApiError`] holds what the caller may read and, apart, the cause that only the log may see. The body is always
-//! `{"detail": …}`: an array of [`FieldError`] for 422, `{code, message, request_id}` for the rest. The request id is
-//! filled in, and the cause logged, by the outermost layer (`layers::edge`), so each failure is logged once.
+//! An [`ApiError`] holds what the caller may read and, separately, the cause that only the log shows. The body is
+//! always `{"detail": …}`: an array of [`FieldError`] for 422, `{code, message, request_id}` otherwise. The outermost
+//! layer (`layers::edge`) fills in the request id and logs the cause, so each failure is logged once.
 
 use std::{borrow::Cow, error::Error as StdError, sync::Arc, time::Duration};
 
 use axum::response::{IntoResponse, Response};
 use ecf::Grade;
+use ecf_certificates::TrustError;
 use ecf_store::StoreError;
-use ecf_trust::TrustError;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 
@@ -22,10 +22,10 @@ pub use field::FieldError;
 
 type Cause = Box<dyn StdError + Send + Sync>;
 
-/// How long a caller waits when we cannot tell better.
+/// The default `Retry-After`.
 const DEFAULT_RETRY: Duration = Duration::from_secs(1);
 
-/// As the drafts of the IETF spelled them, and as most services do.
+/// The header names of the IETF drafts, which most services use.
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 const RATE_LIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
 const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
@@ -33,13 +33,13 @@ const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 const INTERNAL: &str = "something went wrong on our side; tell us the request id if it persists";
 const UNAVAILABLE: &str = "the service cannot take this request now; send it again later";
 
-/// A request that fails: its status, what the caller reads, and the cause for the log.
+/// A failed request: its status, the text for the caller, and the cause for the log.
 #[derive(Debug)]
 pub struct ApiError {
     status: StatusCode,
     detail: Detail,
     retry_after: Option<Duration>,
-    /// The requests within a window, of a rate limit that is used up.
+    /// The limit of the window, for a 429 that has one.
     rate_limit: Option<u32>,
     cause: Option<Cause>,
 }
@@ -54,18 +54,18 @@ enum Detail {
 }
 
 impl ApiError {
-    /// 422: the bad fields, and a count of those beyond the first hundred.
+    /// 422: the invalid fields, at most 100, and a count of the others.
     pub fn validation(fields: Vec<FieldError>) -> Self {
         Self::listed(FieldError::listed(fields, |field| field))
     }
 
-    /// 422 with a list that was made by [`FieldError::listed`].
+    /// 422 with a list made by [`FieldError::listed`].
     pub(crate) fn listed(fields: Vec<FieldError>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, Detail::Fields(fields))
     }
 
-    /// 422: what is wrong with the document in the member `payload`. A notice among the findings stops nothing by itself,
-    /// and says so.
+    /// 422: the violations in the document in the member `payload`. A notice among them does not reject the document by
+    /// itself; its `ctx` carries the grade.
     pub fn violations<'v>(violations: impl IntoIterator<Item = &'v ecf::Violation>) -> Self {
         Self::listed(FieldError::listed(violations, |violation| {
             let error = FieldError::of_violation(&["body", "payload"], violation);
@@ -76,12 +76,12 @@ impl ApiError {
         }))
     }
 
-    /// 400: bytes that are no request at all.
+    /// 400: bytes that are not a request.
     pub fn bad_request(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         Self::coded(StatusCode::BAD_REQUEST, code, message)
     }
 
-    /// 401: a key that does not open anything.
+    /// 401: an invalid key.
     pub fn unauthorized(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         Self::coded(StatusCode::UNAUTHORIZED, code, message)
     }
@@ -91,27 +91,27 @@ impl ApiError {
         Self::unauthorized("invalid_api_key", "the API key is unknown, expired or revoked")
     }
 
-    /// 403: a good key that may not do this.
+    /// 403: a valid key without the permission.
     pub fn forbidden(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         Self::coded(StatusCode::FORBIDDEN, code, message)
     }
 
-    /// 404: unknown, or somebody else's; the two look alike.
+    /// 404: unknown, or owned by another company; the answers are identical.
     pub fn not_found() -> Self {
         Self::not_found_because("there is nothing at this address, or nothing that this key may see")
     }
 
-    /// 404 where no tenant's secret is in saying what there is none of.
+    /// 404 with a specific message, where it reveals nothing about other companies.
     pub fn not_found_because(message: impl Into<Cow<'static, str>>) -> Self {
         Self::coded(StatusCode::NOT_FOUND, "not_found", message)
     }
 
-    /// 404 of something that the caller may make, with its own code.
+    /// 404 with its own code, for a resource that the caller can create.
     pub fn missing(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         Self::coded(StatusCode::NOT_FOUND, code, message)
     }
 
-    /// 405: a known address, asked in another way.
+    /// 405: a known path with another method.
     pub fn method_not_allowed() -> Self {
         Self::coded(
             StatusCode::METHOD_NOT_ALLOWED,
@@ -120,12 +120,12 @@ impl ApiError {
         )
     }
 
-    /// 409: right in itself, but at odds with what is kept.
+    /// 409: a valid request that contradicts the stored state.
     pub fn conflict(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         Self::coded(StatusCode::CONFLICT, code, message)
     }
 
-    /// 413: a body beyond the limit.
+    /// 413: a body above the limit.
     pub fn payload_too_large(limit_bytes: usize) -> Self {
         Self::coded(
             StatusCode::PAYLOAD_TOO_LARGE,
@@ -134,7 +134,7 @@ impl ApiError {
         )
     }
 
-    /// 415: a body of another type than the address takes.
+    /// 415: a body with an unsupported content type.
     pub fn unsupported_media_type(expected: &str) -> Self {
         Self::coded(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -143,7 +143,7 @@ impl ApiError {
         )
     }
 
-    /// 415: a body in an encoding that is not read.
+    /// 415: a body with an unsupported content encoding.
     pub fn unsupported_content_encoding(given: &str, expected: &str) -> Self {
         Self::coded(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -152,13 +152,13 @@ impl ApiError {
         )
     }
 
-    /// 429: too many requests for now.
+    /// 429: too many requests.
     pub fn too_many_requests(retry_after: Duration) -> Self {
         let message = "too many requests; send this one again later";
         Self::coded(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", message).retry_after(retry_after)
     }
 
-    /// 429: the API key has sent as many requests as it may within a window.
+    /// 429: the API key has used up its rate limit for the window.
     pub(crate) fn key_rate_exceeded(limit: u32, window_seconds: i64, retry_after: Duration) -> Self {
         let message = format!(
             "this API key sent more than {limit} requests within {window_seconds} seconds: send this one again after \
@@ -169,12 +169,12 @@ impl ApiError {
         error.retry_after(retry_after)
     }
 
-    /// 503: not now. Nothing was kept, or what was kept is found again by the same request.
+    /// 503: temporarily unavailable. Nothing was stored, or the same request finds what was stored.
     pub fn unavailable(retry_after: Duration) -> Self {
         Self::coded(StatusCode::SERVICE_UNAVAILABLE, "unavailable", UNAVAILABLE).retry_after(retry_after)
     }
 
-    /// 503, when the caller can be told why.
+    /// 503 with its reason.
     pub fn unavailable_because(
         code: &'static str,
         message: impl Into<Cow<'static, str>>,
@@ -183,24 +183,24 @@ impl ApiError {
         Self::coded(StatusCode::SERVICE_UNAVAILABLE, code, message).retry_after(retry_after)
     }
 
-    /// 500: our own fault. The caller reads one neutral sentence, the log the cause.
+    /// 500: an internal error. The caller reads one neutral sentence, the log shows the cause.
     pub fn internal(cause: impl Into<Cause>) -> Self {
         Self::coded(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", INTERNAL).caused_by(cause)
     }
 
-    /// Adds the cause that the log shall show.
+    /// Adds the cause for the log.
     #[must_use]
     pub fn caused_by(mut self, cause: impl Into<Cause>) -> Self {
         self.cause = Some(cause.into());
         self
     }
 
-    /// The status it answers with.
+    /// The status code.
     pub fn status(&self) -> StatusCode {
         self.status
     }
 
-    /// The same in a code and a sentence, for a record that somebody reads later.
+    /// The code and one sentence, for a record.
     pub fn summary(&self) -> (String, String) {
         match &self.detail {
             Detail::Coded { code, message } => (code.to_string(), message.to_string()),
@@ -208,7 +208,7 @@ impl ApiError {
         }
     }
 
-    /// Any other status that a layer or a library came to, with its standard words.
+    /// An error for any other status that a layer or a library returned, with its standard text.
     pub(crate) fn of_status(status: StatusCode) -> Self {
         match status {
             StatusCode::NOT_FOUND => Self::not_found(),
@@ -245,7 +245,8 @@ impl ApiError {
         self
     }
 
-    /// Status and body, for an answer that carries several results. The cause is logged here: no layer sees it.
+    /// Status and body, for a response that carries several results. The cause is logged here, because the outermost
+    /// layer does not see it.
     pub fn to_item(&self) -> (StatusCode, serde_json::Value) {
         if let Some(cause) = self.cause.as_deref() {
             let cause: &(dyn StdError + 'static) = cause;
@@ -268,11 +269,11 @@ impl ApiError {
         }
     }
 
-    /// The whole answer, naming the request when its id is known.
+    /// The response; its body names the request when the id is known.
     fn render(&self, request_id: Option<&str>) -> Response {
         let mut response = (self.status, axum::Json(self.body(request_id))).into_response();
         if let Some(after) = self.retry_after {
-            // Whole seconds, and never 0: that would invite a storm.
+            // Whole seconds, at least 1: with 0, clients would retry at once.
             let seconds = (after.as_secs() + u64::from(after.subsec_nanos() > 0)).max(1);
             let headers = response.headers_mut();
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
@@ -286,7 +287,7 @@ impl ApiError {
     }
 }
 
-/// What a [`ValidationError`] or a [`CodedError`] is written as.
+/// The serialized form of [`ValidationError`] and [`CodedError`].
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Body<'e> {
@@ -313,7 +314,7 @@ impl Refusal {
         Some(ecf_runtime::telemetry::chain(cause).to_string())
     }
 
-    /// The answer again, now naming the request.
+    /// The response again, now with the request id.
     pub(crate) fn naming(&self, request_id: &str) -> Response {
         self.0.render(Some(request_id))
     }

@@ -1,8 +1,8 @@
-//! Reads a JSON object or a query into a typed request, collecting every error.
+//! Reads a JSON object or a query into a typed request and collects every error.
 //!
-//! [`Fields`] hands out one [`Field`] per name. A field's limits follow as methods, and one of `required`, `optional` or
-//! `or` ends it. Each ending records what is wrong instead of returning it, so a reader asks for all its fields first and
-//! builds its value last:
+//! [`Fields`] returns one [`Field`] per name. Methods of the field add its limits, and one of `required`, `optional` or
+//! `or` ends it. These record an error instead of returning it, so a reader reads all its fields first and builds its
+//! value last:
 //!
 //! ```
 //! # use ecf_api::{Fields, FromFields};
@@ -17,14 +17,14 @@
 //! }
 //! ```
 //!
-//! Kinds, messages and contexts are FastAPI's; `ctx.code` repeats the kind where no code of ours says more. A `null` counts as
-//! absent, unless the reader asks for [`Fields::edit`]. A field that the reader did not ask for, or that came twice, is an error:
-//! a misspelt name must not change what a request means.
+//! Kinds, messages and contexts are FastAPI's; `ctx.code` repeats the kind unless we define a code. `null` counts as
+//! absent, unless the reader calls [`Fields::edit`]. An unknown field and a repeated field are errors: a misspelt name
+//! must not change the meaning of a request.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use ecf::{Node, Piece, Violation};
-use ecf_store::Edit;
+use ecf_store::FieldEdit;
 
 use crate::error::field::{MOST_LISTED, count_others};
 use crate::error::secret::is_secret;
@@ -40,27 +40,27 @@ pub use instants::{first_instant, last_instant};
 
 /// A request that can be read from fields.
 pub trait FromFields: Sized {
-    /// Asks for every field, then builds the value; `None` when a required one is missing or wrong.
+    /// Reads every field, then builds the value; `None` when a field is missing or invalid.
     fn read(fields: &mut Fields) -> Option<Self>;
 }
 
-/// The fields of one request, and the errors found so far.
+/// The fields of one request, and the errors so far.
 #[derive(Debug)]
 pub struct Fields {
     root: &'static str,
     members: Vec<(Piece, Node)>,
-    /// Names that the reader asked for.
+    /// The names that the reader knows.
     asked: Vec<&'static str>,
     in_query: &'static [&'static str],
-    /// Fields that were read and had been given, each as an error shows it.
+    /// The fields that were given and read, each as an error shows it.
     taken: Vec<(&'static str, Node)>,
     errors: Vec<FieldError>,
-    /// Errors beyond those that an answer lists.
+    /// The number of errors above the limit of the list.
     unlisted: usize,
 }
 
 impl Fields {
-    /// The fields of a request whose errors are told under `root`.
+    /// The fields of a request; `root` is the first step of each error's `loc`.
     pub(crate) fn new(root: &'static str, members: Vec<(Piece, Node)>) -> Self {
         Self {
             root,
@@ -73,14 +73,17 @@ impl Fields {
         }
     }
 
-    /// Reads a whole request, or says everything that is wrong with it.
+    /// Reads a whole request.
+    ///
+    /// # Errors
+    /// 422 with every error of the request.
     pub(crate) fn read_all<T: FromFields>(root: &'static str, members: Vec<(Piece, Node)>) -> Result<T, ApiError> {
         let mut fields = Self::new(root, members);
         let value = T::read(&mut fields);
         fields.finish(value)
     }
 
-    /// What was read, unless something was wrong with it.
+    /// The value, or all errors.
     pub(crate) fn finish<T>(mut self, value: Option<T>) -> Result<T, ApiError> {
         self.refuse_repeated();
         self.refuse_unknown();
@@ -94,22 +97,22 @@ impl Fields {
         }
     }
 
-    /// Whether the field was given and not `null`, whether or not it was read meanwhile.
+    /// Whether the field was given and is not `null`, before and after it is read.
     pub fn is_given(&self, name: &str) -> bool {
         let waits = |(known, value): &(Piece, Node)| **known == *name && !value.is_null();
         self.is_taken(name) || self.members.iter().any(waits)
     }
 
-    /// What becomes of something that `null` clears: the value that was read, nothing, or what it was.
-    pub fn edit<T>(&self, name: &str, value: Option<T>) -> Edit<T> {
+    /// The edit of a value that `null` clears: set to the given value, cleared by `null`, otherwise unchanged.
+    pub fn edit<T>(&self, name: &str, value: Option<T>) -> FieldEdit<T> {
         match value {
-            Some(value) => Edit::Set(value),
-            None if self.is_null(name) => Edit::Clear,
-            None => Edit::Keep,
+            Some(value) => FieldEdit::Set(value),
+            None if self.is_null(name) => FieldEdit::Clear,
+            None => FieldEdit::Keep,
         }
     }
 
-    /// Records an error when `null` is given for something that must have a value.
+    /// Records an error when `null` is given for a value that cannot be cleared.
     pub fn refuse_null(&mut self, name: &'static str) {
         if self.is_null(name) {
             self.reject(
@@ -120,7 +123,8 @@ impl Fields {
         }
     }
 
-    /// Whether the parameter came without a value, as `?name=` does: for a filter whose empty value means "no filter".
+    /// Whether the parameter was given with an empty value, as in `?name=`. For a filter whose empty value means "no
+    /// filter".
     pub fn is_cleared(&mut self, name: &'static str) -> bool {
         let empty = |(known, value): &(Piece, Node)| **known == *name && value.as_text() == Some("");
         let cleared = self.members.iter().any(empty);
@@ -130,19 +134,19 @@ impl Fields {
         cleared
     }
 
-    /// Counts a name as asked for that is read elsewhere, such as a file of a form.
+    /// Marks a name as known that is read elsewhere, such as a file of a form.
     pub(crate) fn ask(&mut self, name: &'static str) {
         if !self.asked.contains(&name) {
             self.asked.push(name);
         }
     }
 
-    /// Names of query parameters that callers put into the body by mistake: their error says where they belong.
+    /// Query parameters that callers put into the body by mistake. Their error says that they belong in the query.
     pub fn belong_in_query(&mut self, names: &'static [&'static str]) {
         self.in_query = names;
     }
 
-    /// Records an error for each name that came more than once. JSON with a repeated key is refused before it gets here.
+    /// Records an error for each repeated name. The JSON parser rejects a repeated key earlier.
     fn refuse_repeated(&mut self) {
         let mut times: BTreeMap<&str, usize> = BTreeMap::new();
         for (name, _) in &self.members {
@@ -160,12 +164,12 @@ impl Fields {
         }
     }
 
-    /// Records an error for each name that the reader did not ask for. They come first: a misspelt name is why another is missing.
+    /// Records an error for each unknown name. These errors come first: a misspelt name explains a missing field.
     fn refuse_unknown(&mut self) {
         let mut seen = BTreeSet::new();
         let given = self.members.iter().filter(|(name, _)| seen.insert(&**name));
         let unknown: Vec<_> = given.filter(|(name, _)| !self.asked.contains(&&**name)).collect();
-        // The search for the nearest name is what costs.
+        // The search for the nearest name is expensive, so it runs for the listed errors only.
         let mut errors: Vec<_> = unknown
             .iter()
             .take(MOST_LISTED)
@@ -184,13 +188,14 @@ impl Fields {
             error.msg = format!("Extra inputs are not permitted here: {name} is a parameter of the query, ?{name}=");
         }
         let meant = ecf::nearest_name(name, self.asked.iter().copied());
-        match is_secret(name) || meant.is_some_and(is_secret) {
-            true => error,
-            false => error.with_input(value),
+        if is_secret(name) || meant.is_some_and(is_secret) {
+            error
+        } else {
+            error.with_input(value)
         }
     }
 
-    /// An object that is read as fields of its own.
+    /// Reads an object as fields of its own.
     pub fn nested<T: FromFields>(&mut self, name: &'static str) -> Option<T> {
         let members = match self.take(name) {
             Node::Null => return None,
@@ -211,19 +216,19 @@ impl Fields {
         value
     }
 
-    /// Records an error that concerns more than one field, at the field where it is best repaired.
+    /// Records an error that concerns more than one field, at the field where it is best corrected.
     pub fn reject(&mut self, name: &str, kind: &'static str, msg: impl Into<String>) {
         let error = FieldError::new([self.root, name], kind, msg).with_input(&self.input(name));
         self.reject_with(error);
     }
 
-    /// Records a value that does not fit, with the permanent code of the refusal.
+    /// Records an invalid value, with the permanent code of the error.
     pub fn reject_value(&mut self, name: &str, code: &'static str, msg: impl Into<String>) {
         let error = FieldError::new([self.root, name], "value_error", msg);
         self.reject_with(error.with_code(code).with_input(&self.input(name)));
     }
 
-    /// Records an error that was put together elsewhere.
+    /// Records an error that was built elsewhere.
     pub fn reject_with(&mut self, error: FieldError) {
         if self.errors.len() < MOST_LISTED {
             self.errors.push(error);
@@ -232,7 +237,7 @@ impl Fields {
         }
     }
 
-    /// Records what the fiscal engine found in the document that this field holds.
+    /// Records the violations in the document that this field holds.
     pub fn reject_violations<'v>(&mut self, name: &str, violations: impl IntoIterator<Item = &'v Violation>) {
         for violation in violations {
             if self.errors.len() < MOST_LISTED {
@@ -244,7 +249,7 @@ impl Fields {
         }
     }
 
-    /// What came for a field, read or not, as an error shows it.
+    /// The given value of a field, read or not, as an error shows it.
     fn input(&self, name: &str) -> Node {
         let taken = self.taken.iter().find(|(known, _)| *known == name);
         let waiting = || {
@@ -258,7 +263,7 @@ impl Fields {
         }
     }
 
-    /// Forgets what came for a field that turns out to be a secret.
+    /// Removes the stored input of a field that is a secret.
     fn hide(&mut self, name: &str) {
         for (_, input) in self.taken.iter_mut().filter(|(known, _)| *known == name) {
             *input = Node::Null;
@@ -271,11 +276,11 @@ impl Fields {
 
     fn is_null(&self, name: &str) -> bool {
         let null = |(known, value): &(Piece, Node)| **known == *name && value.is_null();
-        // What was taken out left a null behind.
+        // A field that was read leaves a null in its place.
         !self.is_taken(name) && self.members.iter().any(null)
     }
 
-    /// Takes the field's value out: each field is read once, and a large payload is not copied.
+    /// Moves the field's value out: each field is read once, and a large payload is not copied.
     fn take(&mut self, name: &'static str) -> Node {
         self.ask(name);
         let member = self.members.iter_mut().find(|(known, _)| **known == *name);

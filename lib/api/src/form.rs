@@ -1,8 +1,8 @@
 //! Bodies of type `multipart/form-data`: files and texts by the names of their parts.
 //!
-//! The body is read whole, within the limit that every body has. Texts are read like the fields of a JSON body, so every
-//! bad one is told at once; a PIN is a text, and is never shown back. A part with `Content-Transfer-Encoding: base64` is
-//! decoded, as old libraries still send it.
+//! The body is read whole, within the limit of every body. Texts are read like the fields of a JSON body, with all
+//! errors reported at once; a PIN is a text and is never shown. A part with `Content-Transfer-Encoding: base64` is
+//! decoded, because old libraries still send it.
 
 use axum::extract::multipart::{Field as RawPart, MultipartError};
 use axum::extract::{FromRequest, Multipart, Request};
@@ -14,31 +14,31 @@ use zeroize::Zeroizing;
 
 use crate::{ApiError, FieldError, Fields, layers::BODY_LIMIT_BYTES};
 
-/// More parts than any form has.
+/// Upper bound of the parts of a form.
 const MOST_PARTS: usize = 32;
 
-/// A form that was read into a request type, whole and right.
+/// A form, read and validated into a request type.
 #[derive(Debug, Clone)]
 pub struct ValidForm<T>(pub T);
 
 /// A request that can be read from a form.
 pub trait FromForm: Sized {
-    /// Asks for every part, then builds the value; `None` when a required one is missing or wrong.
+    /// Reads every part, then builds the value; `None` when a part is missing or invalid.
     fn read(form: &mut Form) -> Option<Self>;
 }
 
-/// The parts of one form, and the errors found so far.
+/// The parts of one form, and the errors so far.
 #[derive(Debug)]
 pub struct Form {
     files: Vec<(String, FormFile)>,
     fields: Fields,
 }
 
-/// A file that came in a form.
+/// A file in a form.
 #[derive(Clone)]
 pub struct FormFile {
-    /// The last step of the name that the client gave: some send the whole path. `None` for a part without a name, which
-    /// is how a text is sent.
+    /// The last segment of the client's file name, because some clients send the whole path. `None` for a part without
+    /// a file name, which is a text.
     pub name: Option<String>,
     pub bytes: Bytes,
 }
@@ -54,14 +54,14 @@ impl std::fmt::Debug for FormFile {
 }
 
 impl FormFile {
-    /// The bytes as a secret, wiped when it goes. The body's own buffer becomes it where nothing else holds the buffer.
+    /// The bytes as a secret, zeroed when dropped. Without a copy if nothing else holds the body's buffer.
     pub fn into_secret(self) -> Zeroizing<Vec<u8>> {
         Zeroizing::new(self.bytes.into())
     }
 }
 
 impl Form {
-    /// A file that must be there and not be empty.
+    /// A required file, which must not be empty.
     pub fn file(&mut self, name: &'static str) -> Option<FormFile> {
         let Some(file) = self.optional_file(name) else {
             self.fields
@@ -76,14 +76,14 @@ impl Form {
         Some(file)
     }
 
-    /// A file that may be missing.
+    /// An optional file.
     pub fn optional_file(&mut self, name: &'static str) -> Option<FormFile> {
         self.fields.ask(name);
         let place = self.files.iter().position(|(known, _)| known == name)?;
         Some(self.files.swap_remove(place).1)
     }
 
-    /// The texts, to be read like the fields of a JSON body.
+    /// The texts, as fields of a JSON body.
     pub fn fields(&mut self) -> &mut Fields {
         &mut self.fields
     }
@@ -100,7 +100,7 @@ impl Form {
                 return Err(ApiError::validation(vec![FieldError::new(["body"], "too_long", msg)]));
             }
             let file = read(part, &name).await?;
-            // A file is no text, but its name counts among those that must be known and come once.
+            // A file is not a text, but its name takes part in the checks for unknown and repeated names.
             let value = match file.name {
                 None => Node::Text(text(&file.bytes).into()),
                 Some(_) => Node::Null,
@@ -173,7 +173,7 @@ async fn read(part: RawPart<'_>, name: &str) -> Result<FormFile, ApiError> {
     Ok(FormFile { name: file_name, bytes })
 }
 
-/// UTF-8, or the Latin-1 of older systems, in which every byte is a character.
+/// Decodes UTF-8, or Latin-1 of older systems, in which every byte is a character.
 fn text(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),

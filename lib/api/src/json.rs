@@ -7,7 +7,7 @@ use http::{HeaderMap, StatusCode, header::CONTENT_TYPE};
 
 use crate::{ApiError, FieldError, Fields, FromFields, layers::BODY_LIMIT_BYTES};
 
-/// A body that was read into a request type, whole and right.
+/// A JSON body, read and validated into a request type.
 #[derive(Debug, Clone)]
 pub struct ValidJson<T>(pub T);
 
@@ -26,7 +26,7 @@ where
                 StatusCode::PAYLOAD_TOO_LARGE => ApiError::payload_too_large(BODY_LIMIT_BYTES),
                 _ => ApiError::bad_request("incomplete_body", "the body did not arrive whole"),
             })?;
-        // An empty body has no type to complain about.
+        // The content type of an empty body does not matter.
         if Node::without_mark(&body).is_empty() {
             return Err(ApiError::validation(vec![FieldError::missing(["body"])]));
         }
@@ -40,7 +40,7 @@ where
 /// Reads a request type from a JSON value: a body, or an element of a body that carries several requests.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// 422 with every error of the request.
 pub fn read_body<T: FromFields>(body: Node) -> Result<T, ApiError> {
     match body {
         Node::Object(members) => Fields::read_all("body", members),

@@ -1,4 +1,4 @@
-//! The layers around every function's router.
+//! The layers around the router of every function.
 
 use axum::{Router, extract::DefaultBodyLimit, middleware};
 use http::{Method, StatusCode};
@@ -14,20 +14,21 @@ mod rewrite;
 pub(crate) use operations::{Needs, needs};
 pub use rewrite::other_spelling;
 
-/// The largest body: below what API Gateway and Lambda carry, and far above any receipt.
+/// Upper bound of a body: below the limits of API Gateway and Lambda, far above any receipt.
 pub const BODY_LIMIT_BYTES: usize = 4 * 1024 * 1024;
 
-/// Makes a function's routes a whole service: other spellings of paths, request ids, `{detail}` for whatever fails
-/// (unknown paths and methods, panics, libraries' own refusals), compressed bodies, the body limit, conditional
-/// downloads, and headers that keep caches and browsers from making more of an answer than it is. Under `/api/v1/`, what the contract does not declare is refused.
+/// Turns the routes of a function into a complete service: alternative spellings of paths, request ids, `{detail}` for
+/// every failure (unknown paths and methods, panics, rejections by libraries), compressed bodies, the body limit,
+/// conditional downloads, and headers against caching and content sniffing. Under `/api/v1/`, undeclared parameters and
+/// bodies are rejected.
 pub fn finish(router: Router) -> Router {
     let routes = router
         .fallback(async || ApiError::not_found())
         .method_not_allowed_fallback(other_method)
         .layer(middleware::from_fn(operations::refuse_undeclared))
         .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES));
-    // Layers of a router run after its routing. The rewrite must come before, so the routes become the fallback of an
-    // outer router that has none.
+    // Layers of a router run after its routing. The rewrite must run before it, so the routes become the fallback of an
+    // outer router without routes.
     Router::new()
         .fallback_service(routes)
         .layer(middleware::from_fn(inflate::inflate))
@@ -35,7 +36,7 @@ pub fn finish(router: Router) -> Router {
         .layer(middleware::from_fn(edge::edge))
 }
 
-/// axum adds the header `Allow` to both answers.
+/// Answers `OPTIONS` with 204 and any other method with 405. axum adds the header `Allow` to both.
 async fn other_method(method: Method) -> Result<StatusCode, ApiError> {
     if method == Method::OPTIONS {
         Ok(StatusCode::NO_CONTENT)

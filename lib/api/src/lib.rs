@@ -1,9 +1,9 @@
-//! What all HTTP functions share: who calls, what came in, what goes out, and how it fails.
+//! The HTTP layer that all functions share: authentication, requests, responses and errors.
 //!
-//! A handler's signature is made of this crate's types. [`Caller`] exists only after the API key was checked.
-//! [`ValidJson`], [`ValidForm`], [`ValidQuery`] and [`PathId`] hold domain types, read by [`FromFields`] with every bad field reported
-//! at once. [`ApiError`] alone knows status codes. Views such as [`DocumentView`] are what several functions answer.
-//! [`finish`] puts the common layers around a function's router; no router is served without it.
+//! A handler's signature consists of this crate's types. A [`Caller`] exists only after the API key was validated.
+//! [`ValidJson`], [`ValidForm`], [`ValidQuery`] and [`PathId`] hold domain types, read by [`FromFields`] with all field
+//! errors reported at once. Only [`ApiError`] knows status codes. Views such as [`DocumentView`] are responses that
+//! several functions share. [`finish`] adds the common layers to a function's router; every router is served with them.
 
 #![warn(clippy::float_arithmetic)]
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test"))]
@@ -22,9 +22,7 @@ mod views;
 mod visitor;
 
 pub use caller::{ApiKeySecret, Caller, Keys, NotingCaller};
-pub use certificate::{
-    LARGEST_P12_BYTES, P12Fields, certificate_warnings, open_certificate, signing_identity, usable_identity,
-};
+pub use certificate::P12Fields;
 pub use download::Download;
 pub use error::{ApiError, CodedDetail, CodedError, FieldError, ValidationError};
 pub use fields::{Field, Fields, FromFields, first_instant, last_instant};

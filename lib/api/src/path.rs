@@ -10,7 +10,7 @@ use http::request::Parts;
 
 use crate::ApiError;
 
-/// The first parameter of the path. An id that cannot be one is unknown like any other: 404.
+/// The first parameter of the path. A malformed id is answered like an unknown one: 404.
 #[derive(Debug, Clone, Copy)]
 pub struct PathId<T>(pub T);
 

@@ -2,15 +2,15 @@
 
 use axum::extract::{FromRequestParts, Query};
 use ecf::Node;
-use ecf_store::{Position, Span};
+use ecf_store::receipts::{Position, Span};
 use http::{Uri, request::Parts};
 use jiff::Timestamp;
 use utoipa::IntoParams;
 
 use crate::{ApiError, FieldError, Fields, FromFields};
 
-/// A query that was read into a request type. A name that is unknown or comes twice is an error, and so is an empty value
-/// unless the reader asks for it with [`Fields::is_cleared`].
+/// A query string, read and validated into a request type. An unknown name, a repeated name and an empty value are
+/// errors; [`Fields::is_cleared`] accepts an empty value.
 #[derive(Debug, Clone)]
 pub struct ValidQuery<T>(pub T);
 

@@ -1,6 +1,6 @@
-//! What several functions answer.
+//! Responses that several functions share.
 
-use ecf_store::Position;
+use ecf_store::receipts::Position;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -36,7 +36,7 @@ pub struct ListView<T> {
 }
 
 impl<T> ListView<T> {
-    /// The items of this page of `total`.
+    /// The items of this page, out of `total`.
     pub fn new(items: Vec<T>, total: u64, page: Page) -> Self {
         Self {
             items,
@@ -47,7 +47,7 @@ impl<T> ListView<T> {
         }
     }
 
-    /// The same, with where the list goes on.
+    /// Adds the cursor of the next page, if there is one.
     #[must_use]
     pub fn before(self, next: Option<Position>) -> Self {
         Self {

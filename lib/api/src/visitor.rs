@@ -1,4 +1,4 @@
-//! Where a request without a key comes from.
+//! Rate limits for requests without an API key, by client address.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -6,22 +6,25 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use axum::extract::FromRequestParts;
 use ecf_runtime::SourceAddress;
-use ecf_store::{Door, Table, Turn};
+use ecf_store::{
+    Table,
+    turns::{Door, Turn},
+};
 use http::request::Parts;
 use jiff::Timestamp;
 
 use crate::ApiError;
 
-/// Who calls without a key, as far as the gateway can tell: an address, of which an IPv6 host has as many as it likes within
-/// its /64. Whoever comes past the gateway is one and the same visitor.
+/// A client without an API key, identified by the address that the gateway saw. An IPv6 host controls its whole /64, so
+/// the /64 counts as one visitor. All requests without a known address count as one visitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Visitor(Option<IpAddr>);
 
 impl Visitor {
-    /// Lets the visitor through a door.
+    /// Counts a request of the visitor against a rate limit.
     ///
     /// # Errors
-    /// 429 with the time to wait, after too many visits.
+    /// 429 with the time to wait when the limit is used up.
     pub async fn enter(self, table: &Table, door: Door, now: Timestamp) -> Result<(), ApiError> {
         match table.take_turn(door, &self.to_string(), now).await? {
             Turn::Granted => Ok(()),

@@ -1,4 +1,4 @@
-//! Who calls, against a real table: a router that does nothing but greet its caller.
+//! Authentication against a real table: the router's only handler greets its caller.
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use axum::{Router, extract::FromRef, routing::get};
@@ -95,7 +95,7 @@ async fn a_good_key_is_looked_up_once_a_minute_and_a_revocation_works_within_it(
     ask().await.expect(401);
 }
 
-/// An instance that serves this many requests a second of a key.
+/// An instance that allows this number of requests per second for a key.
 fn instance(stack: &TestStack, rate: &str) -> Router {
     let env = Env::of([("KEY_REQUESTS_PER_SECOND".to_owned(), rate.to_owned())].into());
     let keys = Keys::from_env(&env, stack.table(), stack.clock().clone()).unwrap();
@@ -119,7 +119,7 @@ async fn k3_a_key_over_its_rate_is_refused_by_every_instance_until_the_window_en
         (answer.status.as_u16(), answer)
     };
     stack.clock().advance(SignedDuration::from_secs(3));
-    // A burst as large as the whole window passes, whichever instance serves it.
+    // A burst up to the limit of the whole window passes, on any instance.
     for number in 0..500 {
         assert_eq!(ask(number % 2, &company.api_key).await.0, 200, "{number}");
     }
@@ -130,7 +130,7 @@ async fn k3_a_key_over_its_rate_is_refused_by_every_instance_until_the_window_en
             refused.push(answer);
         }
     }
-    // Each instance may fill the share that it has begun.
+    // Each instance may use up the share that it has begun.
     assert!((50..=100).contains(&refused.len()), "{} refused", refused.len());
     let last = refused.last().unwrap();
     let body = last.expect(429);
@@ -172,7 +172,8 @@ async fn k3_an_ordinary_pace_costs_no_request_to_aws_and_a_burst_one_in_twenty_f
     for _ in 0..200 {
         ask().await;
     }
-    // The first share of a window is two requests: it finds that nobody has begun the window.
+    // The first share of a window is two requests: the update fails because the window has no counter yet, and the
+    // second creates it.
     assert_eq!(stack.calls().requests_to("DynamoDB"), 8 + 1);
     assert!(stack.calls().units().write <= 9.0, "{}", stack.calls().units().write);
 }
@@ -194,7 +195,7 @@ async fn k3_the_operator_sets_a_keys_own_rate_and_a_table_that_fails_refuses_nob
     assert!(stack.table().limit_api_key(&scope.company, &id, Some(1)).await.unwrap());
     assert_eq!(passing(&instance(&stack, "50"), 15).await, 10);
     stack.clock().advance(SignedDuration::from_secs(10));
-    // Without a limit of the deployment there is none but its own.
+    // Without a default limit of the deployment, only the key's own limit applies.
     assert_eq!(passing(&instance(&stack, "0"), 15).await, 10);
     assert!(stack.table().limit_api_key(&scope.company, &id, None).await.unwrap());
     stack.clock().advance(SignedDuration::from_secs(10));

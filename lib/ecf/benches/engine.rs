@@ -1,6 +1,6 @@
-//! What the engine costs: from the JSON of a payload without totals to canonical XML, step by step, and at last signed.
+//! The cost of the engine: from a JSON payload without totals to canonical XML, step by step, and finally signed.
 //!
-//! Every figure is also told as a ratio to one RSA-2048 signature of the `openssl` crate, measured in turns with it in
+//! Every figure is also printed as a ratio to one RSA-2048 signature of the `openssl` crate, measured alternately in
 //! the same process, so that a busy machine slows both. The fastest of many short batches counts.
 
 #![expect(clippy::print_stdout, reason = "a bench prints")]
@@ -22,7 +22,7 @@ use xmldsig::Identity;
 const PIN: &str = "clave";
 
 fn main() {
-    // `cargo test --benches` only wants to see it run.
+    // `cargo test --benches` runs each case once.
     let rounds = if std::env::args().any(|argument| argument == "--test") {
         1
     } else {
@@ -89,7 +89,7 @@ fn measure(lines: usize, rounds: usize, key: &PKey<Private>, identity: &Identity
     });
 }
 
-/// How long one call takes, without dropping what it made.
+/// The time of one call, without dropping its result.
 fn timed<T>(work: impl FnOnce() -> T) -> Duration {
     let start = Instant::now();
     let made = black_box(work());
@@ -98,7 +98,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> Duration {
     elapsed
 }
 
-/// The time of one call, from enough calls that the clock's own cost does not count.
+/// The time of one call, from enough calls to make the clock's own cost negligible.
 fn batch(work: &dyn Fn() -> Duration) -> Duration {
     const LEAST: Duration = Duration::from_millis(2);
     let (mut calls, mut spent) = (0, Duration::ZERO);
@@ -124,7 +124,7 @@ fn completed(mut draft: Draft, rates: &IscRates) -> Ecf {
     draft.check().unwrap_or_else(|told| panic!("{told:#?}"))
 }
 
-/// How many findings would keep the receipt from being issued.
+/// The number of findings that would stop the receipt.
 fn obstacles(ecf: &Ecf, rates: &IscRates) -> usize {
     let context = Context {
         receipt_type: ecf.receipt_type(),

@@ -1,9 +1,9 @@
-//! What a stranger's document costs before it is refused or believed: verify it, read its heading and every field, and hold its
-//! form against the schema, as `reception` does.
+//! The cost of an untrusted document before it is accepted or refused: verify it, read its heading and every field, and
+//! check its form against the schema, as `reception` does.
 //!
-//! Ten shapes grow to the largest size that is taken. Each is measured in a process of its own, whose peak memory is printed.
-//! `growth` is the time per byte, divided by that of the same shape at a quarter of the size: 1 is linear. The next column is the
-//! time, divided by that of SHA-256 over the same bytes.
+//! Ten shapes grow to the largest size that is accepted. Each is measured in a separate process, whose peak memory is
+//! printed. `growth` is the time per byte, divided by that of the same shape at a quarter of the size: 1 is linear. The
+//! next column is the time, divided by that of SHA-256 over the same bytes.
 
 #![expect(clippy::print_stdout, reason = "a bench prints")]
 #![expect(clippy::unwrap_used, reason = "a bench may stop")]
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use ecf::{Document, Heading, structure};
 use xmldsig::{Identity, Limits};
 
-/// The largest body that `reception` takes.
+/// The largest body that `reception` accepts.
 const LARGEST: usize = 4 * 1024 * 1024;
 const PIN: &str = "clave";
 
@@ -39,7 +39,7 @@ fn main() {
     {
         return measure(SHAPES[shape], size);
     }
-    // `cargo test --benches` only wants to see it run.
+    // `cargo test --benches` runs each case once.
     let largest = match arguments.iter().any(|argument| argument == "--test") {
         true => LARGEST / 64,
         false => LARGEST,
@@ -74,7 +74,8 @@ fn main() {
     }
 }
 
-/// Prints bytes, microseconds, those of SHA-256, and the peak memory in KB beyond what the empty process has.
+/// Prints the size in bytes, the time in microseconds, that of SHA-256, and the peak memory in KB above that of an
+/// empty process.
 fn measure(shape: &str, size: usize) {
     let document = document(shape, size);
     let hash = time_of(|| openssl::sha::sha256(&document));
@@ -88,8 +89,8 @@ fn measure(shape: &str, size: usize) {
     );
 }
 
-/// What the processor spends on one call, which other work on the machine does not change much. Its clock ticks every four
-/// milliseconds, so many calls are measured.
+/// The processor time of one call, which other work on the machine hardly changes. Measures many calls, because the
+/// processor clock ticks every four milliseconds.
 fn time_of<T>(work: impl Fn() -> T) -> Duration {
     const LEAST: Duration = Duration::from_millis(300);
     let (start, wall) = (processor_time(), Instant::now());
@@ -104,7 +105,7 @@ fn time_of<T>(work: impl Fn() -> T) -> Duration {
     }
 }
 
-/// Linux counts it.
+/// Available on Linux only.
 fn processor_time() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
@@ -123,7 +124,7 @@ fn receive(xml: &[u8]) -> usize {
     form.map_or(0, |form| form.len())
 }
 
-/// Linux counts it; elsewhere nothing is printed.
+/// Available on Linux only; elsewhere nothing is printed.
 fn peak_kilobytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

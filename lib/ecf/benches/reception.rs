@@ -1,7 +1,9 @@
-//! What it costs to receive a receipt of another issuer, without the store: verify it, read every field, and sign the acknowledgement.
+//! The cost of receiving a receipt from another issuer, without the store: verify it, read every field, and sign the
+//! acknowledgement.
 //!
-//! Every figure is also told as a ratio to RSA alone: one signature and one verification of the `openssl` crate with the keys loaded, measured
-//! in turns with ours in the same process, so that a busy machine slows both. The fastest of many short batches counts.
+//! Every figure is also printed as a ratio to RSA alone: one signature and one verification of the `openssl` crate with
+//! loaded keys, measured alternately in the same process, so that a busy machine slows both. The fastest of many short
+//! batches counts.
 
 #![expect(clippy::print_stdout, reason = "a bench prints")]
 #![expect(clippy::unwrap_used, reason = "a bench may stop")]
@@ -20,7 +22,7 @@ use xmldsig::{Identity, Limits};
 const PIN: &str = "clave";
 
 fn main() {
-    // `cargo test --benches` only wants to see it run.
+    // `cargo test --benches` runs each case once.
     let rounds = if std::env::args().any(|argument| argument == "--test") {
         1
     } else {
@@ -58,7 +60,7 @@ fn main() {
     }
 }
 
-/// What `reception` does with a good receipt, and the acknowledgement that it answers.
+/// Processes a valid receipt as `reception` does; returns the acknowledgement.
 fn receive(xml: &[u8], identity: &Identity) -> Vec<u8> {
     let verified = xmldsig::verify(xml, &Limits::default()).unwrap();
     let heading = Heading::from_xml(&verified.document).unwrap();
@@ -71,7 +73,7 @@ fn receive(xml: &[u8], identity: &Identity) -> Vec<u8> {
     xmldsig::sign(&arecf.to_xml(), identity).unwrap().xml
 }
 
-/// The time of one call, from enough calls that the clock's own cost does not count.
+/// The time of one call, from enough calls to make the clock's own cost negligible.
 fn batch<T>(work: impl Fn() -> T) -> Duration {
     const LEAST: Duration = Duration::from_millis(5);
     let (mut calls, start) = (0, Instant::now());

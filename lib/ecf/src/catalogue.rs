@@ -1,7 +1,7 @@
-//! The tax authority's code tables, with the Spanish words that are printed.
+//! The tax authority's code tables, with the Spanish words for print.
 //!
-//! Short lists are enums; long ones are tables behind a code type. All print their code and are read from it; digits
-//! may come without their leading zeros, which JSON numbers lose.
+//! Short lists are enums; long ones are tables behind a code type. All are written and read by their code. Leading
+//! zeros may be missing, because JSON numbers lose them.
 
 mod impuestos_adicionales;
 mod monedas;
@@ -20,17 +20,17 @@ pub(crate) use monedas::is_peso;
 use provincias_municipios::PROVINCIAS_MUNICIPIOS;
 use unidades_medida::{ABREVIATURAS, UNIDADES_MEDIDA};
 
-/// A code that its catalogue does not have.
+/// A code that is not in its catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{given:?} is no code of {catalogue}")]
 pub struct UnknownCode {
-    /// The text as it came.
+    /// The text as received.
     pub given: String,
     /// The name of the catalogue.
     pub catalogue: &'static str,
 }
 
-/// What reading and writing need, for a type with `CATALOGUE`, `FromStr` and `Display`. `also` has other names of the
+/// Implements reading and writing for a type with `CATALOGUE`, `FromStr` and `Display`. `also` lists other names of the
 /// entries, for the advice in a refusal.
 macro_rules! code_value {
     ($Code:ident, $also:expr) => {
@@ -73,12 +73,12 @@ macro_rules! short_catalogue {
             pub const ALL: &'static [Self] = &[$(Self::$Variant,)+];
             const CATALOGUE: Catalogue = &[$(($code, $words),)+];
 
-            /// The code as it stands in the document.
+            /// The code as written in the document.
             pub const fn code(self) -> &'static str {
                 match self { $(Self::$Variant => $code,)+ }
             }
 
-            /// What the code says in words.
+            /// The words of the code.
             pub const fn words(self) -> &'static str {
                 match self { $(Self::$Variant => $words,)+ }
             }
@@ -120,7 +120,7 @@ short_catalogue! {
         TodoIncluido = "1" "Servicio todo incluido",
     }
 
-    /// Whether a credit note comes within thirty days of what it modifies.
+    /// Whether a credit note is issued more than 30 days after the receipt that it modifies.
     pub enum IndicadorNotaCredito {
         HastaTreintaDias = "0" "Hasta 30 días",
         MasDeTreintaDias = "1" "Más de 30 días",
@@ -143,7 +143,7 @@ short_catalogue! {
         Gratuito = "3" "Gratuito",
     }
 
-    /// By what the receipt is paid.
+    /// The form of payment.
     pub enum FormaPago {
         Efectivo = "1" "Efectivo",
         ChequeTransferenciaDeposito = "2" "Cheque/Transferencia/Depósito",
@@ -169,7 +169,7 @@ short_catalogue! {
         Aereo = "03" "Aérea",
     }
 
-    /// How a line stands to the ITBIS.
+    /// The ITBIS group of a line.
     pub enum IndicadorFacturacion {
         NoFacturable = "0" "No Facturable",
         Itbis1 = "1" "ITBIS 1 (18%)",
@@ -198,13 +198,13 @@ short_catalogue! {
         Servicio = "2" "Servicio",
     }
 
-    /// How seller and buyer of minerals stand to each other.
+    /// Whether seller and buyer of minerals are affiliated.
     pub enum TipoAfiliacion {
         Afiliado = "1" "Afiliado",
         NoAfiliado = "2" "No afiliado",
     }
 
-    /// How final the liquidation of minerals is.
+    /// Whether the liquidation of minerals is provisional or final.
     pub enum Liquidacion {
         Provisional = "1" "Provisional",
         Final = "2" "Final",
@@ -228,7 +228,7 @@ short_catalogue! {
         Si = "1" "Descuento de la Norma 10-07",
     }
 
-    /// Why another receipt is referred to.
+    /// The reason for the reference to another receipt.
     pub enum CodigoModificacion {
         Anula = "1" "Anula el NCF modificado",
         CorrigeTexto = "2" "Corrige texto del comprobante fiscal modificado",
@@ -243,7 +243,7 @@ short_catalogue! {
         NoRecibido = "1" "e-CF No Recibido",
     }
 
-    /// Why an e-CF was not taken.
+    /// Why an e-CF was refused.
     pub enum CodigoMotivoNoRecibido {
         ErrorEspecificacion = "1" "Error de especificación",
         ErrorFirma = "2" "Error de Firma Digital",
@@ -251,7 +251,7 @@ short_catalogue! {
         RncCompradorNoCorresponde = "4" "RNC Comprador no corresponde",
     }
 
-    /// What the buyer says of an e-CF.
+    /// The buyer's answer to an e-CF.
     pub enum EstadoAprobacion {
         Aceptado = "1" "e-CF Aceptado",
         Rechazado = "2" "e-CF Rechazado",
@@ -272,12 +272,12 @@ macro_rules! long_catalogue {
                 (0..$CATALOGUE.len() as u16).map(Self)
             }
 
-            /// The code as it stands in the document.
+            /// The code as written in the document.
             pub fn code(self) -> &'static str {
                 $CATALOGUE[usize::from(self.0)].0
             }
 
-            /// What the code says in words.
+            /// The words of the code.
             pub fn words(self) -> &'static str {
                 $CATALOGUE[usize::from(self.0)].1
             }
@@ -309,14 +309,14 @@ long_catalogue! {
     pub struct TipoMoneda of MONEDAS by crate::field::place_of, also monedas::ALSO;
     /// A unit of measure.
     pub struct UnidadMedida of UNIDADES_MEDIDA by crate::field::place_of, also unidades_medida::ALSO;
-    /// A tax beside the ITBIS.
+    /// A tax other than the ITBIS.
     pub struct TipoImpuesto of IMPUESTOS_ADICIONALES by crate::field::place_of, also &[];
     /// A province, municipality or municipal district.
     pub struct ProvinciaMunicipio of PROVINCIAS_MUNICIPIOS by place_in_sorted, also &[];
 }
 
 impl TipoMoneda {
-    /// Whether one unit is worth more than one peso; none where that is not certain for all years.
+    /// Whether one unit is worth more than one peso; `None` when this is not certain for all years.
     pub fn is_above_the_peso(self) -> Option<bool> {
         match self.code() {
             "JPY" | "HTG" | "COP" => Some(false),
@@ -327,14 +327,14 @@ impl TipoMoneda {
     }
 }
 
-/// The place of a six-digit code; the table is long and sorted. A JSON number has lost the leading zero.
+/// The index of a six-digit code, by binary search. A JSON number has lost the leading zero.
 fn place_in_sorted(catalogue: Catalogue, text: &str) -> Option<usize> {
     let padded = (text.len() == 5).then(|| format!("0{text}"));
     let code = padded.as_deref().unwrap_or(text);
     catalogue.binary_search_by_key(&code, |(code, _)| code).ok()
 }
 
-/// Which element of the totals carries the amount of an additional tax.
+/// The class of an additional tax, which determines the element of the totals with its amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ImpuestoClass {
     /// Codes 001 to 005: a percentage, in OtrosImpuestosAdicionales.
@@ -362,7 +362,7 @@ impl TipoImpuesto {
         }
     }
 
-    /// Whether the rate is a percentage that the law fixes; the others change with resolutions of the authority.
+    /// Whether the law fixes the rate as a percentage; the other rates change with resolutions of the authority.
     pub fn has_fixed_rate(self) -> bool {
         !matches!(
             self.class(),
@@ -370,7 +370,7 @@ impl TipoImpuesto {
         )
     }
 
-    /// Whether the tax belongs to the base of the ITBIS: the excise taxes do.
+    /// Whether the tax is part of the ITBIS base, as the excise taxes are.
     pub fn in_itbis_base(self) -> bool {
         self.class() != ImpuestoClass::Otros
     }
@@ -384,7 +384,7 @@ impl UnidadMedida {
 }
 
 impl ProvinciaMunicipio {
-    /// The province it lies in, itself for a province.
+    /// The province of the place; a province returns itself.
     pub fn provincia(self) -> Self {
         let code = format!("{}0000", &self.code()[..2]);
         code.parse().unwrap_or(self)

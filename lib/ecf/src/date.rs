@@ -1,4 +1,4 @@
-//! Dates as documents carry them: civil days and civil instants of Santo Domingo.
+//! Dates in documents: civil days and civil times of Santo Domingo.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,40 +8,40 @@ use jiff::tz::{Offset, offset};
 use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
 
-/// Santo Domingo is four hours behind UTC all year; the host's zone is never asked.
+/// Santo Domingo is four hours behind UTC all year. The host's time zone is never used.
 pub const SANTO_DOMINGO: Offset = offset(-4);
 
 /// A calendar day, written `dd-MM-yyyy`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fecha(Date);
 
-/// A civil instant of Santo Domingo to the second, written `dd-MM-yyyy HH:mm:ss`.
+/// A civil time of Santo Domingo in whole seconds, written `dd-MM-yyyy HH:mm:ss`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FechaHora(DateTime);
 
-/// Why a text is no date.
+/// Why a text is not a date.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DateError {
     /// The year comes first, as in ISO 8601.
     #[error("{given:?} starts with the year: dates are written dd-MM-yyyy, here {expected}")]
     YearFirst {
-        /// The text as it came.
+        /// The text as received.
         given: String,
-        /// The same day as it should be written.
+        /// The same day in the required form.
         expected: String,
     },
-    /// Not of the form that is due.
+    /// Not in the required form.
     #[error("{given:?} is not a date written {form}")]
     Shape {
-        /// The text as it came.
+        /// The text as received.
         given: String,
-        /// The form that is due.
+        /// The required form.
         form: &'static str,
     },
-    /// No such day or time, or a year outside 1900 to 2099.
+    /// The day or time does not exist, or the year is outside 1900 to 2099.
     #[error("{given:?} is not in the calendar of the years 1900 to 2099{}", month_end(given))]
     NoSuchDay {
-        /// The text as it came.
+        /// The text as received.
         given: String,
     },
 }
@@ -50,7 +50,7 @@ impl Fecha {
     /// The form of the text.
     pub const FORM: &'static str = "dd-MM-yyyy";
 
-    /// The day in the calendar.
+    /// The calendar day.
     pub const fn date(self) -> Date {
         self.0
     }
@@ -79,10 +79,10 @@ impl FechaHora {
     /// The form of the text.
     pub const FORM: &'static str = "dd-MM-yyyy HH:mm:ss";
 
-    /// The civil time in Santo Domingo at this instant, cut to the second.
+    /// The civil time in Santo Domingo at this instant, truncated to the second.
     pub fn at(instant: Timestamp) -> Self {
         let whole = Timestamp::from_second(instant.as_second()).unwrap_or(instant);
-        // `as_second` cuts towards zero, which before 1970 is the wrong way.
+        // `as_second` truncates towards zero, which is the wrong direction before 1970.
         let whole = if whole > instant {
             whole - SignedDuration::from_secs(1)
         } else {
@@ -91,7 +91,7 @@ impl FechaHora {
         Self(SANTO_DOMINGO.to_datetime(whole))
     }
 
-    /// The civil day and time.
+    /// The civil date and time.
     pub const fn civil(self) -> DateTime {
         self.0
     }
@@ -101,13 +101,13 @@ impl FechaHora {
         Fecha(self.0.date())
     }
 
-    /// The instant this civil time is in Santo Domingo; none at the very ends of the calendar.
+    /// The instant of this civil time in Santo Domingo; `None` at the limits of the calendar.
     pub fn instant(self) -> Option<Timestamp> {
         SANTO_DOMINGO.to_timestamp(self.0).ok()
     }
 }
 
-/// Day, month and year of `d-M-yyyy`: the schemas tolerate one digit for day and month.
+/// Day, month and year of `d-M-yyyy`: the schemas accept one digit for day and month.
 fn civil_date(text: &str, whole: &str, form: &'static str) -> Result<Date, DateError> {
     let shape = || DateError::Shape {
         given: whole.to_owned(),
@@ -147,7 +147,7 @@ fn civil_date(text: &str, whole: &str, form: &'static str) -> Result<Date, DateE
     Date::new(year, month, day).map_err(|_| no_such_day())
 }
 
-/// How many days the month has, when a day written `d-M-yyyy` is beyond its end.
+/// The number of days of the month, when the day in `d-M-yyyy` exceeds it.
 fn month_end(given: &str) -> String {
     let mut parts = given.split('-').map(str::parse::<i16>);
     let (Some(Ok(day)), Some(Ok(month)), Some(Ok(year)), None) =
@@ -168,7 +168,7 @@ impl FromStr for Fecha {
     type Err = DateError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // An ISO instant is a known slip too: the day before its `T` earns the better hint.
+        // An ISO instant is a frequent mistake: the hint is derived from the day before its `T`.
         let day = text.split_once('T').map_or(text, |(day, _)| day);
         match civil_date(day, text, Self::FORM) {
             Ok(_) if day.len() != text.len() => Err(DateError::Shape {

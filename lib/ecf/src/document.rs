@@ -1,6 +1,6 @@
 //! The document model: blocks of plain fields in the order of the official schemas.
 //!
-//! Each field is valid by itself; only the whole can be wrong. A block without content is not written.
+//! Each field is valid by itself; only the combination can be wrong. A block without content is not written.
 
 #[cfg(test)]
 mod against_reference;
@@ -44,7 +44,7 @@ use crate::{FechaHora, ReceiptType};
 
 /// The root element.
 pub(crate) const ROOT: &str = "ECF";
-/// The element that signing fills in; it stands last, before the signature.
+/// The element that signing fills in: the last one before the signature.
 pub(crate) const FECHA_HORA_FIRMA: &str = "FechaHoraFirma";
 
 block! {
@@ -61,20 +61,19 @@ block! {
 }
 
 impl Document {
-    /// The canonical bytes, as they are; what is absent is left out.
+    /// The canonical bytes of the current content; absent fields are left out.
     pub fn to_xml(&self) -> Vec<u8> {
         self.write(None)
     }
 
-    /// Whether a summary is sent in its place: a consumer invoice below
-    /// [`SUMMARY_THRESHOLD`](crate::SUMMARY_THRESHOLD).
+    /// Whether a summary is sent instead: a consumer invoice below [`SUMMARY_THRESHOLD`](crate::SUMMARY_THRESHOLD).
     pub fn goes_as_summary(&self) -> bool {
         self.encabezado.id_doc.tipo_ecf == Some(ReceiptType::E32) && is_below_threshold(self)
     }
 
-    /// The canonical bytes, with an instant of signing for a document that carries none yet.
+    /// The canonical bytes. `signed_at` is used if the document does not contain a signing time.
     pub(crate) fn write(&self, signed_at: Option<FechaHora>) -> Vec<u8> {
-        // Room for the header and for a rich line each, so that memory is taken once.
+        // Initial capacity for the header and for each line, so that memory is allocated once.
         const HEADER: usize = 4_096;
         const LINE: usize = 768;
         let mut out = Vec::with_capacity(HEADER + self.detalles_items.item.len() * LINE);
@@ -90,8 +89,8 @@ impl Document {
     }
 }
 
-/// What the payload of this type may look like, as a JSON schema in the dialect of OpenAPI 3.1. The `title` of each block
-/// names its kind; a kind has one form in a receipt type.
+/// The JSON schema of this type's payload, in the dialect of OpenAPI 3.1. The `title` of each block names its kind; a
+/// kind has one form in a receipt type.
 pub fn json_schema(receipt_type: ReceiptType) -> serde_json::Value {
     block_schema(Document::FIELDS, receipt_type)
 }

@@ -1,4 +1,4 @@
-//! The stages of a receipt on its way to the signature: read, complete, numbered.
+//! The stages of a receipt before its signature: read, complete, numbered.
 
 mod given;
 mod numbered;
@@ -6,6 +6,7 @@ mod numbered;
 pub(crate) use given::Given;
 pub use numbered::Numbered;
 
+use crate::codes;
 use rust_decimal::Decimal;
 
 use crate::catalogue::Version;
@@ -19,10 +20,10 @@ use crate::{Amounts, Encf, Fecha, Monto, Node, ReceiptType, Texto};
 /// A consumer invoice below this amount, in pesos, is sent as a summary.
 pub const SUMMARY_THRESHOLD: Decimal = Decimal::from_parts(250_000, 0, 0, false, 0);
 
-/// Lines of a receipt that is sent in full.
+/// The maximum number of lines of a receipt that is sent in full.
 const LINES_SENT_IN_FULL: usize = 1_000;
 
-/// A payload whose fields are valid each by itself.
+/// A payload whose fields are valid by themselves.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
     receipt_type: ReceiptType,
@@ -32,7 +33,7 @@ pub struct Draft {
     computed: Option<Computed>,
 }
 
-/// A receipt that is complete but for its number and what signing adds.
+/// A receipt that is complete except for its number and the fields that signing adds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ecf {
     receipt_type: ReceiptType,
@@ -41,15 +42,15 @@ pub struct Ecf {
 }
 
 impl Draft {
-    /// Reads a payload, with notices about what was taken although it was not quite right.
+    /// Reads a payload, with notices about tolerated deviations.
     ///
-    /// The version, the type and the numbers of lines are filled in when absent, and so is the anonymous buyer of a
-    /// consumer invoice unless amounts are verbatim, since certification wants nothing added. Amounts that can be
-    /// computed may be missing: [`Draft::complete`] fills them in.
+    /// The version, the type and the numbers of lines are filled in when absent. So is the anonymous buyer of a
+    /// consumer invoice, unless amounts are verbatim, since certification documents must not be extended. Amounts that
+    /// can be computed may be missing: [`Draft::complete`] fills them in.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the payload, in document order.
+    /// Every fault of the payload, in document order.
     pub fn read(
         receipt_type: ReceiptType,
         payload: &Node,
@@ -59,7 +60,7 @@ impl Draft {
         let payload = match payload.get(ROOT) {
             Some(inner) => {
                 let message = "the payload is the content of ECF; the wrapping was taken off";
-                reader.notice(Problem::new("AVISO-01", "wrapped", message), None);
+                reader.notice(Problem::new(codes::WRAPPED, "wrapped", message), None);
                 inner
             }
             None => payload,
@@ -103,13 +104,13 @@ impl Draft {
         self.document.encabezado.id_doc.encf.as_ref()
     }
 
-    /// What was read.
+    /// The content.
     pub fn document(&self) -> &Document {
         &self.document
     }
 
-    /// Computes what the amounts must be and fills in those that the payload left out, unless amounts are verbatim.
-    /// Returns notices of what was filled in; what cannot be computed is told by [`Draft::check`].
+    /// Computes the amounts and fills in the missing ones, unless amounts are verbatim. Returns notices about the
+    /// filled-in fields; [`Draft::check`] reports amounts that cannot be computed.
     pub fn complete(&mut self, rates: &IscRates) -> Vec<Violation> {
         let mut computed = totals::compute(&self.document, self.receipt_type, rates);
         let mut notices = match self.amounts {
@@ -124,18 +125,18 @@ impl Draft {
         notices
     }
 
-    /// What the amounts must be, once [`Draft::complete`] has computed it.
+    /// The computed amounts, after [`Draft::complete`].
     pub fn computed(&self) -> Option<&Computed> {
         self.computed.as_ref()
     }
 
-    /// The amounts as the payload stated them, when [`Draft::complete`] filled in the others.
+    /// The caller's amounts, if [`Draft::complete`] filled in others.
     pub(crate) fn given(&self) -> Option<&Given> {
         self.given.as_ref()
     }
 
-    /// Checks that nothing is missing, forbidden or too often there, and that all amounts could be computed. Number and
-    /// expiry may still be absent.
+    /// Checks that no field is missing, forbidden or repeated too often, and that all amounts could be computed. Number
+    /// and expiry may still be absent.
     ///
     /// # Errors
     ///
@@ -144,7 +145,7 @@ impl Draft {
         let mut violations = Checker::check(&self.document, self.receipt_type, Stage::Draft);
         advise_indicator(&self.document, &mut violations);
         if let (Amounts::Scaled, Some(computed)) = (self.amounts, &self.computed) {
-            // An amount is still missing only where something else is, or where a problem says why.
+            // An amount is still missing only because of another fault, or because of a problem that gives the reason.
             let told = |field: &str| !computed.problems.is_empty() || totals::ALWAYS_COMPUTED.contains(&field);
             violations.retain(|violation| !is_computed(violation, told));
         }
@@ -168,7 +169,7 @@ impl Draft {
         let expected = self.receipt_type.as_str();
         if let Some(given) = id_doc.tipo_ecf.filter(|given| *given != self.receipt_type) {
             let message = format!("TipoeCF is {given}, but the receipt is issued as type {expected}");
-            let violation = Violation::rejected(id_doc_path("TipoeCF"), "ESTRUCTURA-40", "value_error", message);
+            let violation = Violation::rejected(id_doc_path("TipoeCF"), codes::OTHER_TYPE, "value_error", message);
             violations.push(violation.with_given(given.as_str()).with_expected(expected));
         }
         if let Some(given) = id_doc.encf.filter(|given| given.receipt_type() != self.receipt_type) {
@@ -176,12 +177,12 @@ impl Draft {
         }
     }
 
-    /// Whether the field that is missing here is one that [`Draft::complete`] fills in. A price is, when the line has
-    /// one in another currency.
+    /// Whether [`Draft::complete`] fills in the missing field. It fills in a price if the line has one in another
+    /// currency.
     fn will_be_computed(&self, violation: &Violation) -> bool {
         let priced_elsewhere = self.document.encabezado.otra_moneda.tipo_cambio.is_some();
         let is_price = violation.path.last().is_some_and(|field| field == "PrecioUnitarioItem");
-        is_computed(violation, |_| true) || (violation.code == "ESTRUCTURA-01" && is_price && priced_elsewhere)
+        is_computed(violation, |_| true) || (violation.code == codes::MISSING && is_price && priced_elsewhere)
     }
 
     fn fill_in(&mut self, reader: &mut Reader) {
@@ -204,7 +205,7 @@ impl Draft {
         if anonymous {
             header.comprador.razon_social_comprador = Some(anonymous_buyer());
             let message = "a consumer invoice names a buyer: CONSUMIDOR FINAL was filled in";
-            let notice = Violation::rejected(buyer_path(), "AVISO-06", "value_added", message);
+            let notice = Violation::rejected(buyer_path(), codes::ANONYMOUS_BUYER, "value_added", message);
             reader.notices.push(notice.with_grade(crate::Grade::Notice));
         }
     }
@@ -226,22 +227,22 @@ impl Ecf {
         &self.document
     }
 
-    /// What the amounts must be, when the draft computed it.
+    /// The computed amounts, if the draft was completed.
     pub fn computed(&self) -> Option<&Computed> {
         self.computed.as_ref()
     }
 
-    /// Whether a summary is sent in its place.
+    /// Whether a summary is sent instead.
     pub fn goes_as_summary(&self) -> bool {
         self.receipt_type == ReceiptType::E32 && is_below_threshold(&self.document)
     }
 
-    /// Gives the receipt its number and, where its type carries one, the expiry of the number's range.
+    /// Assigns the number and, if the type has one, the expiry of the number's range.
     ///
     /// # Errors
     ///
-    /// When the number is of another type, the payload brought another number or expiry, or the type carries an expiry
-    /// and none is known.
+    /// When the number is of another type, when the payload contains another number or expiry, or when the type
+    /// requires an expiry and none is known.
     pub fn numbered(mut self, encf: Encf, expiry: Option<Fecha>) -> Result<Numbered, Box<Violation>> {
         if encf.receipt_type() != self.receipt_type {
             return Err(Box::new(wrong_type_of_number(encf, self.receipt_type)));
@@ -249,7 +250,7 @@ impl Ecf {
         let id_doc = &mut self.document.encabezado.id_doc;
         if let Some(given) = id_doc.encf.filter(|given| *given != encf) {
             let message = format!("the payload brings the number {given}, another one was assigned");
-            let violation = Violation::rejected(id_doc_path("eNCF"), "ESTRUCTURA-42", "value_error", message);
+            let violation = Violation::rejected(id_doc_path("eNCF"), codes::OTHER_NUMBER, "value_error", message);
             return Err(Box::new(
                 violation.with_given(&given.to_string()).with_expected(encf.to_string()),
             ));
@@ -260,7 +261,7 @@ impl Ecf {
             match (id_doc.fecha_vencimiento_secuencia, expiry) {
                 (Some(given), Some(known)) if given != known => {
                     let message = format!("the range of {encf} expires on {known}, the payload says {given}");
-                    let violation = Violation::rejected(path, "ESTRUCTURA-43", "value_error", message);
+                    let violation = Violation::rejected(path, codes::OTHER_EXPIRY, "value_error", message);
                     return Err(Box::new(
                         violation
                             .with_given(&given.to_string())
@@ -269,7 +270,7 @@ impl Ecf {
                 }
                 (None, None) => {
                     let message = format!("the expiry of the range of {encf} is not known");
-                    return Err(Box::new(Violation::rejected(path, "ESTRUCTURA-01", "missing", message)));
+                    return Err(Box::new(Violation::rejected(path, codes::MISSING, "missing", message)));
                 }
                 (given, known) => id_doc.fecha_vencimiento_secuencia = given.or(known),
             }
@@ -278,16 +279,17 @@ impl Ecf {
     }
 }
 
-/// Whether a field is missing here that is computed when it can be.
+/// Whether the violation is about a missing field that can be computed.
 fn is_computed(violation: &Violation, which: impl Fn(&str) -> bool) -> bool {
-    let Some(field) = violation.path.last().filter(|_| violation.code == "ESTRUCTURA-01") else {
+    let Some(field) = violation.path.last().filter(|_| violation.code == codes::MISSING) else {
         return false;
     };
     let mut computed = totals::ALWAYS_COMPUTED.iter().chain(&totals::COMPUTED_FOR_LINES);
     computed.any(|name| name == field) && which(field)
 }
 
-/// More lines than the schema allows in a consumer invoice that is sent in full: [`Limit`](crate::field::Limit) does not know the total.
+/// A violation if a consumer invoice that is sent in full has more lines than the schema allows.
+/// [`Limit`](crate::field::Limit) cannot check it, because the limit depends on the total.
 pub(crate) fn too_many_lines(document: &Document, receipt_type: ReceiptType) -> Option<Violation> {
     let lines = document.detalles_items.item.len();
     if receipt_type != ReceiptType::E32 || is_below_threshold(document) || lines <= LINES_SENT_IN_FULL {
@@ -295,7 +297,7 @@ pub(crate) fn too_many_lines(document: &Document, receipt_type: ReceiptType) -> 
     }
     let path = vec!["DetallesItems".to_owned(), "Item".to_owned()];
     let message = format!("a consumer invoice of RD$250,000.00 or more has {LINES_SENT_IN_FULL} lines at most");
-    let fault = Violation::rejected(path, "ESTRUCTURA-03", "too_long", message);
+    let fault = Violation::rejected(path, codes::TOO_MANY, "too_long", message);
     Some(
         fault
             .with_given(&lines.to_string())
@@ -308,7 +310,7 @@ pub(crate) fn is_below_threshold(document: &Document) -> bool {
     total.is_some_and(|total| total.value() < SUMMARY_THRESHOLD)
 }
 
-/// What the authority's own examples call a buyer who gave no name.
+/// The name of an anonymous buyer, as in the authority's own examples.
 pub(crate) fn anonymous_buyer() -> Texto {
     "CONSUMIDOR FINAL"
         .parse()
@@ -328,7 +330,7 @@ fn wrong_type_of_number(encf: Encf, expected: ReceiptType) -> Violation {
         "{encf} is a number of type {}, the receipt is of type {expected}",
         encf.receipt_type()
     );
-    Violation::rejected(id_doc_path("eNCF"), "ESTRUCTURA-41", "value_error", message)
+    Violation::rejected(id_doc_path("eNCF"), codes::NUMBER_OF_OTHER_TYPE, "value_error", message)
         .with_given(&encf.to_string())
         .with_expected(format!("E{expected} and ten digits"))
 }

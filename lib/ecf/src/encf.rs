@@ -1,4 +1,4 @@
-//! Receipt numbers: the electronic one (e-NCF), and any number a note may refer to.
+//! Receipt numbers: the electronic number (e-NCF), and any number that a note may refer to.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,19 +14,19 @@ pub struct Encf {
     sequence: u64,
 }
 
-/// Why a text or a sequence is no e-NCF.
+/// Why a text or a sequence is not an e-NCF.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum EncfError {
     /// Not `E` and twelve digits.
     #[error("{given:?} is not an e-NCF: E and twelve digits were expected, such as E310000000001")]
     Shape {
-        /// The text as it came.
+        /// The text as received.
         given: String,
     },
-    /// The two digits after the letter name no type.
+    /// The two digits after the letter are not a known type.
     #[error("{given:?} is not an e-NCF: {code} after the E is not one of 31, 32, 33, 34, 41, 43, 44, 45, 46, 47")]
     UnknownType {
-        /// The text as it came.
+        /// The text as received.
         given: String,
         /// The two digits.
         code: String,
@@ -34,16 +34,20 @@ pub enum EncfError {
     /// The sequence is 0 or has more than ten digits.
     #[error("sequence {sequence} is outside 1 to {}", Encf::MAX_SEQUENCE)]
     Sequence {
-        /// The sequence as it came.
+        /// The sequence as received.
         sequence: u64,
     },
 }
 
 impl Encf {
-    /// The largest sequence that ten digits hold.
+    /// The largest sequence of ten digits.
     pub const MAX_SEQUENCE: u64 = 9_999_999_999;
 
-    /// The number of this type and sequence.
+    /// The number with this type and sequence.
+    ///
+    /// # Errors
+    ///
+    /// When the sequence is 0 or has more than ten digits.
     pub fn new(receipt_type: ReceiptType, sequence: u64) -> Result<Self, EncfError> {
         if (1..=Self::MAX_SEQUENCE).contains(&sequence) {
             Ok(Self { receipt_type, sequence })
@@ -97,13 +101,13 @@ impl fmt::Debug for Encf {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Ncf(Box<str>);
 
-/// Why a text is no receipt number.
+/// A text that is not a receipt number.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "{given:?} is not a receipt number: an e-NCF of 13 characters, a series B number of 11 or a series A or P number of 19 was expected"
 )]
 pub struct NcfError {
-    /// The text as it came.
+    /// The text as received.
     pub given: String,
 }
 
@@ -113,7 +117,7 @@ impl Ncf {
         &self.0
     }
 
-    /// The number as an e-NCF; none when it is one of paper.
+    /// The number as an e-NCF; `None` for a paper receipt.
     pub fn encf(&self) -> Option<Encf> {
         self.0.parse().ok()
     }

@@ -16,11 +16,11 @@ pub enum Environment {
     Ecf,
 }
 
-/// A name that is none of the three; letter case counts.
+/// A name that is not one of the three; letter case matters.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("environment {given:?} is not one of TesteCF, CerteCF, ecf")]
 pub struct UnknownEnvironment {
-    /// The text as it came.
+    /// The text as received.
     pub given: String,
 }
 
@@ -37,7 +37,7 @@ impl Environment {
         }
     }
 
-    /// The name in the tax authority's addresses, which are lower case.
+    /// The name in the tax authority's URLs, in lower case.
     pub const fn path_segment(self) -> &'static str {
         match self {
             Self::TesteCF => "testecf",

@@ -1,9 +1,9 @@
-//! The one declaration of each field, from which all else follows: reading, error paths, presence checks, the XML
-//! writer, the JSON schema.
+//! The single declaration of each field. Reading, error paths, presence checks, the XML writer and the JSON schema are
+//! derived from it.
 //!
-//! A document block is a struct written with [`block!`]. Each row names the Rust field, its type, the XML element, the
-//! obligation in each of the ten types and a description; rows stand in XSD order. `reader` turns JSON or received XML
-//! into blocks, `checker` judges presence, `writer` writes canonical XML, `schema` tells OpenAPI.
+//! A document block is a struct written with [`block!`]. Each row has the Rust field, its type, the XML element, the
+//! obligation in each of the ten types and a description; rows are in XSD order. `reader` turns JSON or received XML
+//! into blocks, `checker` checks presence, `writer` writes canonical XML, `schema` generates the OpenAPI schema.
 
 mod advice;
 mod checker;
@@ -29,21 +29,21 @@ use crate::{Node, ReceiptType};
 /// One row of a block's declaration.
 #[derive(Debug)]
 pub(crate) struct Field {
-    /// The XML element, which is the JSON key too.
+    /// The XML element, which is also the JSON key.
     pub(crate) name: &'static str,
     pub(crate) obligations: Obligations,
-    /// How often the element may stand in its parent.
+    /// The maximum number of occurrences in its parent.
     pub(crate) limit: Limit,
     pub(crate) repeated: bool,
     pub(crate) form: Form,
-    /// The rows of the block that the element holds.
+    /// The rows of the nested block.
     pub(crate) children: Option<&'static [Field]>,
-    /// The name of that block's type.
+    /// The type name of the nested block.
     pub(crate) block: Option<&'static str>,
     pub(crate) description: &'static str,
 }
 
-/// Whether an element must, may or must not stand in its parent.
+/// Whether an element is mandatory, optional or forbidden in its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Presence {
     Forbidden,
@@ -58,8 +58,8 @@ pub(crate) enum Presence {
 pub(crate) struct Obligations([u8; 10]);
 
 impl Obligations {
-    /// Reads ten codes, or one for all types. `0` to `3` are the codes of the format. Where the official schema differs
-    /// and rules, a letter stands for both:
+    /// Parses ten codes, or one for all types. `0` to `3` are the codes of the format. Where the official schema
+    /// differs and takes precedence, a letter stands for both:
     ///
     /// | code | format | schema |
     /// |---|---|---|
@@ -96,7 +96,7 @@ impl Obligations {
         }
     }
 
-    /// The code of the format, without what the schema adds.
+    /// The code of the format, without the schema's addition.
     #[cfg(test)]
     pub(crate) const fn format_code(&self, receipt_type: ReceiptType) -> u8 {
         match self.0[receipt_type as usize] {
@@ -109,7 +109,7 @@ impl Obligations {
     }
 }
 
-/// An element that holds elements.
+/// An element that contains elements.
 pub(crate) trait Block: Default {
     const NAME: &'static str;
     const FIELDS: &'static [Field];
@@ -134,7 +134,7 @@ pub(crate) trait Member {
     fn is_empty(&self) -> bool;
 }
 
-/// What a list holds.
+/// The element type of a list.
 pub(crate) trait Content: Sized {
     const CHILDREN: Option<&'static [Field]>;
     const BLOCK: Option<&'static str>;

@@ -1,4 +1,4 @@
-//! JSON as a tree that keeps the order of members and the decimal text of numbers, so that floats never exist.
+//! JSON as a tree that keeps the order of members and the decimal text of numbers, so that no float is involved.
 
 mod excerpt;
 mod hash;
@@ -9,42 +9,42 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 use thiserror::Error;
 
-/// A name, a text or a number of a tree: short ones, as most are, take no memory of their own.
+/// A name, a text or a number of a tree. Short ones, which are most, need no allocation.
 pub type Piece = CompactString;
 
 /// A JSON value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
-    /// `null`, which everywhere means "absent".
+    /// `null`, which always means "absent".
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number, as it was written.
+    /// A number as written.
     Number(Piece),
     /// A text.
     Text(Piece),
     /// A list.
     Array(Vec<Node>),
-    /// Members in the order they came.
+    /// Members in their original order.
     Object(Vec<(Piece, Node)>),
 }
 
-/// Why bytes are no JSON that we read.
+/// Why bytes are not accepted as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum JsonError {
-    /// The bytes are no UTF-8.
+    /// The bytes are not UTF-8.
     #[error("the body is not UTF-8: byte {offset} is wrong")]
     Utf8 {
-        /// The first wrong byte, counted from 0.
+        /// The first invalid byte, counted from 0.
         offset: usize,
     },
-    /// The bytes are UTF-16, which JSON in transit must not be (RFC 8259, section 8.1).
+    /// The bytes are UTF-16, which JSON must not use in transit (RFC 8259, section 8.1).
     #[error("the body is UTF-16: send it as UTF-8")]
     Utf16,
-    /// The text is no JSON.
+    /// The text is not JSON.
     #[error("the body is not JSON: {reason} at line {line}, column {column} (byte {offset})")]
     Syntax {
-        /// What the parser expected.
+        /// The parser's expectation.
         reason: String,
         /// Counted from 1.
         line: usize,
@@ -53,19 +53,19 @@ pub enum JsonError {
         /// Counted in bytes from 0.
         offset: usize,
     },
-    /// An object names a member twice.
+    /// An object contains a member twice.
     #[error("the member {key:?} is given twice, again at line {line}, column {column} (byte {offset})")]
     DuplicateKey {
         /// The name.
         key: String,
-        /// Where the second one begins, counted from 1.
+        /// The line of the second one, counted from 1.
         line: usize,
         /// Counted in bytes from 1.
         column: usize,
         /// Counted in bytes from 0.
         offset: usize,
     },
-    /// Lists and objects inside each other beyond [`Node::MAX_DEPTH`].
+    /// Lists and objects are nested deeper than [`Node::MAX_DEPTH`].
     #[error("the body nests deeper than {} levels at byte {offset}", Node::MAX_DEPTH)]
     TooDeep {
         /// Counted in bytes from 0.
@@ -74,26 +74,30 @@ pub enum JsonError {
 }
 
 impl Node {
-    /// How deep lists and objects may nest.
+    /// Upper bound of nested lists and objects.
     pub const MAX_DEPTH: usize = 32;
 
-    /// Reads one JSON value. A UTF-8 byte order mark in front of it is skipped (RFC 8259, section 8.1).
+    /// Reads one JSON value. A leading UTF-8 byte-order mark is skipped (RFC 8259, section 8.1).
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not UTF-8 or not JSON, contain a member twice, or are nested deeper than [`Node::MAX_DEPTH`].
     pub fn parse(bytes: &[u8]) -> Result<Self, JsonError> {
         parse::parse(bytes)
     }
 
-    /// The bytes after a UTF-8 byte order mark.
+    /// The bytes after a UTF-8 byte-order mark.
     pub fn without_mark(bytes: &[u8]) -> &[u8] {
         bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes)
     }
 
-    /// The value as an error shows it: whole when it is short, otherwise a text with its first characters.
+    /// The value as shown in an error: complete if it is short, otherwise a text with its first characters.
     pub fn excerpt(&self) -> Self {
         excerpt::excerpt(self)
     }
 
-    /// SHA-256 of the value, whatever the order of its members and however its numbers are written: `1`, `1.0` and
-    /// `1e0` are alike. A number and a text are not.
+    /// SHA-256 of the value, independent of the order of members and the spelling of numbers: `1`, `1.0` and `1e0` are
+    /// equal. A number and a text differ.
     pub fn payload_hash(&self) -> [u8; 32] {
         hash::payload_hash(self)
     }
@@ -114,7 +118,7 @@ impl Node {
         }
     }
 
-    /// The text of a text; none for a number.
+    /// The text of a string; `None` for a number.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -122,7 +126,7 @@ impl Node {
         }
     }
 
-    /// The text of a text or a number.
+    /// The text of a string or a number.
     pub fn as_scalar(&self) -> Option<&str> {
         match self {
             Self::Text(text) | Self::Number(text) => Some(text),
@@ -143,7 +147,7 @@ impl Node {
         matches!(self, Self::Null)
     }
 
-    /// The member of an object; none when it is absent, or this is no object.
+    /// The member with this name; `None` if it is absent or this is not an object.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.as_object()?
             .iter()
@@ -151,7 +155,7 @@ impl Node {
             .map(|(_, value)| value)
     }
 
-    /// What kind of value this is, in the words of JSON.
+    /// The JSON name of this kind of value.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -169,7 +173,7 @@ impl Serialize for Node {
         match self {
             Self::Null => serializer.serialize_unit(),
             Self::Bool(value) => serializer.serialize_bool(*value),
-            // A raw value is the only way to hand serde_json a number as text.
+            // A raw value is the only way to give serde_json a number as text.
             Self::Number(text) => match RawValue::from_string(text.to_string()) {
                 Ok(raw) => raw.serialize(serializer),
                 Err(_) => serializer.serialize_str(text),
@@ -243,7 +247,7 @@ mod tests {
             matches!(twice, Err(JsonError::DuplicateKey { offset: 10, .. })),
             "{twice:?}"
         );
-        // Only one mark, and only in front.
+        // Only one mark is allowed, at the start.
         assert!(Node::parse("\u{feff}\u{feff}{}".as_bytes()).is_err());
         assert!(Node::parse("{}\u{feff}".as_bytes()).is_err());
     }
@@ -299,7 +303,7 @@ mod tests {
             let theirs = serde_json::from_str::<serde_json::Value>(&bytes);
             match Node::parse(bytes.as_bytes()) {
                 Ok(node) => prop_assert_eq!(serde_json::to_value(&node).unwrap(), theirs.unwrap()),
-                // They keep the last of two members, and take no number that a float cannot hold.
+                // serde_json keeps the last of two equal members, and refuses numbers that a float cannot hold.
                 Err(JsonError::DuplicateKey { .. }) => {}
                 Err(_) => prop_assert!(theirs.is_err(), "{bytes}"),
             }

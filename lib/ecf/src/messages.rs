@@ -1,5 +1,5 @@
-//! The other XML documents: summary, acknowledgement, approval, annulment, seed and its answer. They are declared and written like
-//! receipts, and read like those of other issuers.
+//! The other XML documents: summary, acknowledgement, approval, annulment, seed and token answer. They are declared and
+//! written like receipts, and read like received ones.
 
 pub mod acecf;
 pub mod anecf;
@@ -22,13 +22,13 @@ pub use respuesta_autenticacion::RespuestaAutenticacion;
 pub use rfce::{Rfce, SecurityCodeError};
 pub use semilla::Semilla;
 
-/// Why bytes are no such message.
+/// Why bytes cannot be read as a message.
 #[derive(Debug, Error)]
 pub enum MessageError {
-    /// The bytes are no XML, or another document.
+    /// The bytes are not XML, or are another document.
     #[error("the message cannot be read")]
     Xml(#[from] XmlError),
-    /// Fields are wrong or missing.
+    /// Fields are invalid or missing.
     #[error("{} of the message: {}", list_paths(.0), .0.first().map_or("", |first| first.message.as_str()))]
     Fields(Vec<Violation>),
 }
@@ -38,7 +38,7 @@ fn list_paths(violations: &[Violation]) -> String {
     paths.join(", ")
 }
 
-/// Obligations of messages are the same in every column, so any type reads them.
+/// The obligations of messages are equal in every column, so any type can be used to read them.
 pub(crate) const ANY_TYPE: ReceiptType = ReceiptType::E32;
 
 fn read<B: Block>(bytes: &[u8], root: &'static str) -> Result<B, MessageError> {

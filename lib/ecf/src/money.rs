@@ -1,4 +1,4 @@
-//! Decimals with a fixed scale per meaning. There are no floats and no silent rounding: a text with more digits than
+//! Decimals with a fixed scale per meaning, without floats and without silent rounding: a text with more digits than
 //! the field allows is refused.
 
 use std::cmp::Ordering;
@@ -10,50 +10,50 @@ use rust_decimal::prelude::ToPrimitive as _;
 use rust_decimal::{Decimal, RoundingStrategy};
 use thiserror::Error;
 
-/// How given amounts are written.
+/// How given amounts are written into the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Amounts {
     /// With the scale of the field: `10000` becomes `10000.00`.
     #[default]
     Scaled,
-    /// As given, as long as the official schema allows it; certification compares the texts.
+    /// As given, if the official schema allows it; certification compares the texts.
     Verbatim,
 }
 
 /// Why a text or a value does not fit a decimal field.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DecimalError {
-    /// No plain decimal number.
+    /// Not a plain decimal number.
     #[error("{given:?} is not a decimal number such as 1234.50: digits, and a point before decimals")]
     NotANumber {
-        /// The text as it came.
+        /// The text as received.
         given: String,
     },
-    /// A power of ten or a word such as NaN: what a binary float prints.
+    /// An exponent or a word such as NaN: the output of a binary float.
     #[error("{given:?} is written as a float: write all digits, without an exponent")]
     Float {
-        /// The text as it came.
+        /// The text as received.
         given: String,
     },
-    /// More decimals than the field has.
+    /// More decimals than the field allows.
     #[error("{given} has more than {scale} decimals; nothing is rounded here")]
     Decimals {
-        /// The number as it came.
+        /// The number as received.
         given: String,
-        /// How many the field has.
+        /// The decimals that the field allows.
         scale: u32,
     },
-    /// More digits before the point than the field has.
+    /// More digits before the point than the field allows.
     #[error("{given} has more than {integers} digits before the point")]
     Integers {
-        /// The number as it came.
+        /// The number as received.
         given: String,
-        /// How many the field has.
+        /// The digits that the field allows.
         integers: u32,
     },
 }
 
-/// The value of a decimal text, and whether the text differs from how the value is printed.
+/// The value of a decimal text, and whether the text differs from the printed value.
 fn parse(text: &str, integers: u32, scale: u32, amounts: Amounts) -> Result<(Decimal, bool), DecimalError> {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (whole, fraction) = unsigned
@@ -70,7 +70,7 @@ fn parse(text: &str, integers: u32, scale: u32, amounts: Amounts) -> Result<(Dec
             DecimalError::NotANumber { given }
         });
     }
-    // Zeros that only fill up are no digits of the value. Verbatim text must fit the schema's pattern, which counts them.
+    // Padding zeros are not digits of the value. Verbatim text must match the schema's pattern, which counts them.
     let (whole, fraction) = match (amounts, fraction.unwrap_or_default()) {
         (Amounts::Scaled, fraction) => (whole.trim_start_matches('0'), fraction.trim_end_matches('0')),
         (Amounts::Verbatim, fraction) => (whole, fraction),
@@ -97,7 +97,7 @@ fn parse(text: &str, integers: u32, scale: u32, amounts: Amounts) -> Result<(Dec
     Ok((value, amounts == Amounts::Verbatim && value.to_string() != text))
 }
 
-/// The value at the field's scale; refused when that would round or overflow.
+/// The value at the field's scale; refused if that would round or overflow.
 fn fit(value: Decimal, integers: u32, scale: u32) -> Result<Decimal, DecimalError> {
     let mut scaled = value.normalize();
     if scaled.scale() > scale {
@@ -116,8 +116,9 @@ fn fit(value: Decimal, integers: u32, scale: u32) -> Result<Decimal, DecimalErro
     Ok(scaled)
 }
 
-/// Rounds once, half up: the first digit that is dropped decides alone, 5 and more add one to the last that is kept, away
-/// from zero (Informe Técnico §13). Nothing else in this crate rounds, and nothing is rounded on the way to a field.
+/// Rounds once, half up: the first dropped digit alone decides, and 5 or more adds one to the last digit that remains,
+/// away from zero (Informe Técnico §13). Nothing else in this crate rounds, and nothing is rounded on the way to a
+/// field.
 pub(crate) fn rounded_half_up(exact: Decimal, scale: u32) -> Decimal {
     exact.round_dp_with_strategy(scale, RoundingStrategy::MidpointAwayFromZero)
 }
@@ -137,12 +138,12 @@ macro_rules! decimal_types {
         }
 
         impl $Type {
-            /// How many digits there may be before the point.
+            /// The maximum number of digits before the point.
             pub const INTEGERS: u32 = $integers;
-            /// How many decimals are printed, and at most accepted.
+            /// The number of decimals that are printed, which is also the maximum.
             pub const SCALE: u32 = $scale;
 
-            /// Nothing of it.
+            /// Zero.
             pub fn zero() -> Self {
                 Self { value: Decimal::new(0, $scale), given: None }
             }
@@ -156,7 +157,7 @@ macro_rules! decimal_types {
             ///
             /// # Errors
             ///
-            /// When it has more digits before the point than the field.
+            /// When it has more digits before the point than the field allows.
             pub fn rounded(exact: Decimal) -> Result<Self, DecimalError> {
                 const LIMIT: Decimal = whole(10_u128.pow($integers));
                 let mut value = rounded_half_up(exact, $scale);
@@ -167,7 +168,11 @@ macro_rules! decimal_types {
                 Ok(Self { value, given: None })
             }
 
-            /// Reads a text; `Verbatim` remembers how it was written.
+            /// Parses a text; `Verbatim` keeps its spelling.
+            ///
+            /// # Errors
+            ///
+            /// When the text is not a plain decimal number, or has more digits than the field allows.
             pub fn parse(text: &str, amounts: Amounts) -> Result<Self, DecimalError> {
                 let (value, keep) = parse(text, $integers, $scale, amounts)?;
                 Ok(Self { value, given: keep.then(|| text.into()) })
@@ -205,7 +210,7 @@ macro_rules! decimal_types {
             }
         }
 
-        /// Equal are equal values, however they were written.
+        /// Values are compared, not spellings.
         impl PartialEq for $Type {
             fn eq(&self, other: &Self) -> bool {
                 self.value == other.value
@@ -239,7 +244,7 @@ macro_rules! decimal_types {
 decimal_types! {
     /// An amount of money.
     Monto: 16 digits, 2 decimals;
-    /// How many units are sold or packed.
+    /// The number of units that are sold or packed.
     Cantidad: 16 digits, 2 decimals;
     /// A price per unit.
     Precio: 16 digits, 4 decimals;
@@ -254,7 +259,7 @@ decimal_types! {
 }
 
 impl Monto {
-    /// The amount as the summary's schema wants it: without decimals or with exactly two.
+    /// The amount as the summary's schema requires it: without decimals or with exactly two.
     pub(crate) fn with_no_or_two_decimals(&self) -> Self {
         let one_decimal = self
             .given
@@ -267,13 +272,13 @@ impl Monto {
         }
     }
 
-    /// The amount as a whole number; nothing for one below zero.
+    /// The amount in centavos; 0 if it is negative.
     pub fn centavos(&self) -> u128 {
         let centavos = self.value.checked_mul(Decimal::ONE_HUNDRED);
         centavos.and_then(|centavos| centavos.to_u128()).unwrap_or_default()
     }
 
-    /// The amount written with exactly two decimals.
+    /// The amount with exactly two decimals.
     pub(crate) fn with_two_decimals(&self) -> Self {
         Self {
             value: self.value,

@@ -21,15 +21,15 @@ pub enum ReceiptType {
     E47,
 }
 
-/// A code that is none of the ten.
+/// A code that is not one of the ten.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("ecf type {given:?} {}", what_to_write(given))]
 pub struct UnknownReceiptType {
-    /// The text as it came.
+    /// The text as received.
     pub given: String,
 }
 
-/// The type that is meant, or all of them by name.
+/// The type that is meant, or a list of all types with their names.
 fn what_to_write(given: &str) -> String {
     let named = |receipt_type: ReceiptType| format!("{receipt_type} ({})", receipt_type.title());
     match ReceiptType::meant_by(given) {
@@ -69,7 +69,7 @@ impl ReceiptType {
         }
     }
 
-    /// The title as it is printed, in the words of the format of October 2025.
+    /// The title for print, as worded in the format of October 2025.
     pub const fn title(self) -> &'static str {
         match self {
             Self::E31 => "Factura de Crédito Fiscal Electrónica",
@@ -102,8 +102,8 @@ impl ReceiptType {
         })
     }
 
-    /// The type that a text means which is none of the ten codes: the start of a number (`E31`, `B01`), a paper code,
-    /// or words of one title alone.
+    /// The type that a text means if it is not a code: the start of a number (`E31`, `B01`), a paper code, or words
+    /// that occur in one title only.
     pub fn meant_by(text: &str) -> Option<Self> {
         let given = crate::field::words(text);
         let joined = given.concat();
@@ -111,11 +111,12 @@ impl ReceiptType {
         if digits.len() + 1 >= joined.len() && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
             let code = digits.trim_start_matches('0');
             let electronic = |code: &str| code.parse().ok();
-            return match joined.starts_with('b') {
-                true => Self::of_paper(digits.get(..2)?),
-                false => electronic(digits.get(..2).unwrap_or(digits))
+            return if joined.starts_with('b') {
+                Self::of_paper(digits.get(..2)?)
+            } else {
+                electronic(digits.get(..2).unwrap_or(digits))
                     .or_else(|| electronic(code))
-                    .or_else(|| Self::of_paper(&format!("{code:0>2}"))),
+                    .or_else(|| Self::of_paper(&format!("{code:0>2}")))
             };
         }
         let holds_all = |receipt_type: &Self| {
@@ -135,7 +136,8 @@ impl ReceiptType {
         !matches!(self, Self::E32 | Self::E34)
     }
 
-    /// Whether issuers send it to electronic buyers; the others reach the authority alone (Descripción técnica, emisor-receptor).
+    /// Whether issuers send it to electronic buyers; other types go to the authority only (Descripción técnica,
+    /// emisor-receptor).
     pub const fn is_exchanged(self) -> bool {
         matches!(self, Self::E31 | Self::E33 | Self::E34 | Self::E44)
     }

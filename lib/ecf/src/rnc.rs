@@ -9,11 +9,11 @@ use thiserror::Error;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rnc(Box<str>);
 
-/// Why a text is no taxpayer number.
+/// A text that is not a taxpayer number.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{given:?} is not an RNC: 9 digits, or 11 for a cédula, were expected")]
 pub struct RncError {
-    /// The text as it came.
+    /// The text as received.
     pub given: String,
 }
 
@@ -23,7 +23,7 @@ impl Rnc {
         &self.0
     }
 
-    /// Whether the last digit fits the others. Some numbers in use fail, so this is a hint and no error.
+    /// Whether the check digit is correct. Some numbers in use fail, so this is a hint and not an error.
     pub fn check_digit_ok(&self) -> bool {
         let digits: Vec<u32> = self.0.bytes().map(|digit| u32::from(digit - b'0')).collect();
         let Some((check, body)) = digits.split_last() else {
@@ -39,7 +39,7 @@ impl Rnc {
 }
 
 impl Rnc {
-    /// Whether the digits are what a program fills in for lack of a number: all the same, or counted up or down.
+    /// Whether the digits are a placeholder for a missing number: all equal, or counting up or down.
     pub fn is_filler(&self) -> bool {
         let mut steps = self.0.as_bytes().windows(2).map(|pair| (pair[1] + 10 - pair[0]) % 10);
         let first = steps.next();

@@ -1,13 +1,14 @@
-//! The fiscal rules: what the tax authority would find in a whole document whose fields are each valid.
+//! The fiscal rules: findings that the tax authority would report about a document whose fields are valid by
+//! themselves.
 //!
-//! Every rule is one small function beside its line in the table of its file: a permanent code, a grade, a source and a
-//! summary. [`check`] runs them all and yields every finding at once, causes before effects. [`CATALOGUE`] prints the
-//! table. Where sums are wrong, `causes` looks for the one field that makes them so.
+//! Every rule is one small function beside its row in the table of its file: a permanent code, a grade, a source and a
+//! summary. [`check`] runs all rules and returns every finding at once, causes before effects. [`CATALOGUE`] lists the
+//! table. When sums are wrong, `causes` searches the one field that causes it.
 //!
-//! Whether a number is authorised is not asked here. What a note says is held against the receipt that it modifies by
-//! [`modified::check`], from what the caller has stored of that receipt.
+//! Whether a number is authorised is not checked here. [`modified::check`] compares a note with the stored record of
+//! the receipt that it modifies.
 //!
-//! Sources are named short: *format* is the authority's description of the e-CF format of October 2025, *IT* its
+//! Sources have short names: *format* is the authority's description of the e-CF format of October 2025, *IT* its
 //! Informe Técnico of August 2022, *recorded* a verdict seen in a real answer.
 
 mod causes;
@@ -35,6 +36,8 @@ mod text_quality;
 mod totals;
 mod years;
 
+use std::sync::LazyLock;
+
 use rust_decimal::Decimal;
 
 use crate::document::{Document, Item};
@@ -52,40 +55,40 @@ pub use policy::{OnConditional, UnknownPolicy, split};
 pub(crate) use references::advise_indicator;
 pub(crate) use text_quality::complaints;
 
-/// One rule, as it is listed.
+/// The public description of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RuleInfo {
     /// The permanent code, such as `TOTALES-03`.
     pub code: &'static str,
-    /// The worst that a finding of the rule means; inside a tolerance it is only a notice.
+    /// The grade of a finding of the rule; within a tolerance it is only a notice.
     pub grade: Grade,
-    /// Where the rule is written, or where it was seen.
+    /// The norm, or the verdict in which the rule was seen.
     pub source: &'static str,
-    /// What holds when nothing is wrong.
+    /// The condition that holds in a valid document.
     pub summary: &'static str,
 }
 
-/// What the rules need to know beside the document.
+/// The inputs of the rules, in addition to the document.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
     /// The type the document is issued as.
     pub receipt_type: ReceiptType,
-    /// Where it goes: certification documents are years old.
+    /// The destination: certification documents are years old.
     pub environment: Environment,
     /// The day in Santo Domingo.
     pub today: Fecha,
-    /// What the amounts must be.
+    /// The computed amounts.
     pub computed: &'a Computed,
-    /// The rates of the excise taxes that `computed` went by.
+    /// The rates of the excise taxes used for `computed`.
     pub rates: &'a IscRates,
 }
 
-/// Every finding about the document, causes before effects.
+/// All findings about the document, causes before effects.
 pub fn check(document: &Document, context: &Context<'_>) -> Vec<Violation> {
     examine(document, context, None)
 }
 
-/// The same for a document that was completed from what was given.
+/// The same for a document that was completed from the amounts in `given`.
 fn examine(document: &Document, context: &Context<'_>, given: Option<&Given>) -> Vec<Violation> {
     let mut violations = find(document, context, given);
     if !violations.is_empty() {
@@ -95,7 +98,7 @@ fn examine(document: &Document, context: &Context<'_>, given: Option<&Given>) ->
     violations
 }
 
-/// What the rules find, each by itself.
+/// The findings of each rule by itself, without the search for causes.
 fn find(document: &Document, context: &Context<'_>, given: Option<&Given>) -> Vec<Violation> {
     let mut violations = run(document, context, given);
     obligations::drop_forbidden(&mut violations, context.receipt_type);
@@ -111,7 +114,7 @@ fn run(document: &Document, context: &Context<'_>, given: Option<&Given>) -> Vec
     violations
 }
 
-/// A rule with the function that judges it.
+/// A rule with its check.
 #[derive(Debug, Clone, Copy)]
 struct Rule {
     info: RuleInfo,
@@ -155,7 +158,7 @@ impl Rule {
         Self::new(Grade::Conditional, code, source, summary, check)
     }
 
-    /// A rule whose breach is worth knowing.
+    /// A rule whose violation is only reported.
     const fn notice(
         code: &'static str,
         source: &'static str,
@@ -166,7 +169,7 @@ impl Rule {
     }
 }
 
-/// The document under judgement, with what several rules ask.
+/// The document, with values that several rules need.
 struct Case<'a> {
     document: &'a Document,
     receipt_type: ReceiptType,
@@ -178,10 +181,10 @@ struct Case<'a> {
     /// The amounts as the caller stated them, when the service filled in the others.
     given: Option<&'a Given>,
     carried: CarriedTaxes,
-    /// Whether the sums can be computed: each line has what its amount needs and a group that its type has. Where they
-    /// cannot, the cause is reported and no sum is compared.
+    /// Whether the sums can be computed: each line has the fields that its amount needs, and a group that its type
+    /// allows. Otherwise the cause is reported, and sums are not compared.
     sums_are_known: bool,
-    /// One peso for each line: how far an amount of the header may be off.
+    /// The tolerance for amounts of the header: one peso for each line.
     tolerance: Tolerance,
 }
 
@@ -215,7 +218,7 @@ impl<'a> Case<'a> {
         self.document.encabezado.totales.monto_total.as_ref().map(Monto::value)
     }
 
-    /// What the field table says of an element in this type.
+    /// The obligation of an element in this type.
     fn presence(&self, path: &[String]) -> Option<Presence> {
         obligations::presence(path, self.receipt_type)
     }
@@ -226,17 +229,17 @@ impl<'a> Case<'a> {
     }
 }
 
-/// The sum of what is given; none when nothing is, or when it has more digits than any amount.
+/// The sum of the given amounts; `None` when none is given, or when the sum overflows.
 fn sum<'a>(amounts: impl Iterator<Item = Option<&'a Monto>>) -> Option<Decimal> {
     let mut given = amounts.flatten().map(Monto::value);
     let first = given.next()?;
     given.try_fold(first, Decimal::checked_add)
 }
 
-/// Nothing, as an amount prints it.
+/// Zero, with the scale of an amount.
 const ZERO: Decimal = Decimal::from_parts(0, 0, 0, false, 2);
 
-/// The tables of all files. Their order does not count: findings are sorted by where they stand.
+/// The tables of all files. Their order is irrelevant, because findings are sorted.
 const TABLES: &[&[Rule]] = &[
     header::RULES,
     parties::RULES,
@@ -254,52 +257,15 @@ const TABLES: &[&[Rule]] = &[
     years::RULES,
 ];
 
-/// Rules that are not in a table: some need stored amounts, others are judged while reading, one from what others found.
+/// Rules outside of the tables: some need stored amounts, others are checked while reading, and one is derived from
+/// other findings.
 const ELSEWHERE: &[&[RuleInfo]] = &[modified::RULES, text_quality::RULES, &[fillers::RULE, causes::REVERSED]];
 
-const COUNT: usize = {
-    let mut count = 0;
-    let mut table = 0;
-    while table < TABLES.len() {
-        count += TABLES[table].len();
-        table += 1;
-    }
-    table = 0;
-    while table < ELSEWHERE.len() {
-        count += ELSEWHERE[table].len();
-        table += 1;
-    }
-    count
-};
-
-const ALL: [RuleInfo; COUNT] = {
-    let mut all = [fillers::RULE; COUNT];
-    let mut place = 0;
-    let mut table = 0;
-    while table < TABLES.len() {
-        let mut row = 0;
-        while row < TABLES[table].len() {
-            all[place] = TABLES[table][row].info;
-            place += 1;
-            row += 1;
-        }
-        table += 1;
-    }
-    table = 0;
-    while table < ELSEWHERE.len() {
-        let mut row = 0;
-        while row < ELSEWHERE[table].len() {
-            all[place] = ELSEWHERE[table][row];
-            place += 1;
-            row += 1;
-        }
-        table += 1;
-    }
-    all
-};
-
 /// All rules.
-pub static CATALOGUE: &[RuleInfo] = &ALL;
+pub static CATALOGUE: LazyLock<Vec<RuleInfo>> = LazyLock::new(|| {
+    let judged = TABLES.iter().copied().flatten().map(|rule| rule.info);
+    judged.chain(ELSEWHERE.iter().copied().flatten().copied()).collect()
+});
 
 #[cfg(test)]
 mod tests {
@@ -310,7 +276,7 @@ mod tests {
     #[test]
     fn a_code_is_given_once_and_says_block_and_number() {
         let mut seen = HashSet::new();
-        for rule in CATALOGUE {
+        for rule in CATALOGUE.iter() {
             assert!(seen.insert(rule.code), "{} is given twice", rule.code);
             let (block, number) = rule.code.split_once('-').unwrap();
             let named = block.bytes().all(|letter| letter.is_ascii_uppercase());

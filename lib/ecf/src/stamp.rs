@@ -1,15 +1,15 @@
-//! The address in the QR code, where anybody can ask the tax authority about a receipt.
+//! The URL in the QR code, at which anybody can look up a receipt of the tax authority.
 
 use std::fmt::{Display, Write as _};
 
 use crate::{Document, Environment};
 
-/// Where the authority answers about receipts.
+/// The hosts of the authority's look-up pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StampHosts {
     /// For receipts that were sent in full.
     pub ecf: String,
-    /// For consumer invoices of which a summary was sent.
+    /// For consumer invoices that were sent as a summary.
     pub fc: String,
 }
 
@@ -22,14 +22,14 @@ impl Default for StampHosts {
     }
 }
 
-/// What a stamp says: technical description 1.6, "Consulta Timbre". Values are those of the signed document.
+/// The parameters of a stamp: technical description 1.6, "Consulta Timbre". Values are those of the signed document.
 #[derive(Clone, Copy)]
 pub struct Stamp<'a> {
     pub environment: Environment,
-    /// Whether a summary was sent in place of the receipt.
+    /// Whether a summary was sent instead of the receipt.
     pub summary: bool,
     pub rnc_emisor: &'a dyn Display,
-    /// A receipt that names no Dominican buyer leaves that parameter out.
+    /// Left out when the receipt does not name a Dominican buyer.
     pub rnc_comprador: Option<&'a dyn Display>,
     pub encf: &'a dyn Display,
     pub fecha_emision: &'a dyn Display,
@@ -40,7 +40,7 @@ pub struct Stamp<'a> {
 }
 
 impl<'a> Stamp<'a> {
-    /// The stamp of a signed receipt, from the content that was signed; none when a value that it needs is missing.
+    /// The stamp of a signed receipt, from its signed content; `None` when a required value is missing.
     pub fn of(document: &'a Document, environment: Environment, codigo_seguridad: &'a str) -> Option<Self> {
         let header = &document.encabezado;
         let rnc_comprador = header.comprador.rnc_comprador.as_ref();
@@ -57,7 +57,7 @@ impl<'a> Stamp<'a> {
         })
     }
 
-    /// The address at these hosts.
+    /// The URL at these hosts.
     pub fn url(&self, hosts: &StampHosts) -> String {
         let (host, page) = if self.summary {
             (&hosts.fc, "consultatimbrefc")
@@ -96,8 +96,8 @@ struct Query<'u> {
 }
 
 impl Query<'_> {
-    /// Adds a parameter. Each value is encoded by itself, and all of it but ASCII letters and digits: an encoder for
-    /// whole addresses leaves the `+` of a security code, which the authority then reads as a blank.
+    /// Adds a parameter. Each value is percent-encoded except for ASCII letters and digits: an encoder for whole URLs
+    /// keeps the `+` of a security code, which the authority reads as a blank.
     fn add(&mut self, name: &str, value: &dyn Display) {
         self.url.push(self.separator);
         self.separator = '&';

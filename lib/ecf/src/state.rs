@@ -7,12 +7,12 @@ use std::str::FromStr;
 use serde::Serialize;
 use thiserror::Error;
 
-/// Where a receipt stands.
+/// The state of a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReceiptState {
-    /// Kept, and to be signed by a worker.
+    /// Stored; a worker will sign it.
     Received,
-    /// Kept until it is due.
+    /// Stored until it is due.
     Deferred,
     /// Checked and numbered.
     Validated,
@@ -36,11 +36,11 @@ pub enum ReceiptState {
     Incapacity,
 }
 
-/// A name that is no state; letter case counts.
+/// A name that is not a state; letter case matters.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{given:?} is not a receipt state")]
 pub struct UnknownState {
-    /// The text as it came.
+    /// The text as received.
     pub given: String,
 }
 
@@ -55,9 +55,9 @@ pub enum Condition {
     NeverSent,
     /// When an operator retries.
     OperatorRetry,
-    /// When an operator retries what was never sent: it begins anew, and may be withdrawn again.
+    /// When an operator retries a receipt that was never sent: it starts again, and may be withdrawn again.
     UnsentRetry,
-    /// When the tax authority does not know a document that it gave a track id for: it is sent again.
+    /// When the tax authority does not know a document to which it gave a track id: it is sent again.
     NotFound,
 }
 
@@ -70,12 +70,12 @@ pub struct Transition {
     pub condition: Condition,
 }
 
-/// What is known of a receipt beside its state, for the transitions that ask for more.
+/// Facts about a receipt, besides its state, on which transitions depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Circumstances {
-    /// A summary is sent in its place.
+    /// A summary is sent instead.
     pub summary: bool,
-    /// It was sent at least once, whatever came of it.
+    /// It was sent at least once, with any outcome.
     pub sent: bool,
     /// An operator asks.
     pub operator: bool,
@@ -165,7 +165,7 @@ impl ReceiptState {
             .any(|way| way.to == next && way.condition.holds(circumstances))
     }
 
-    /// The states from which a receipt may become this one: what a conditional write asks for.
+    /// The states from which a receipt may become this one: the condition of a conditional write.
     pub fn predecessors(self, circumstances: Circumstances) -> impl Iterator<Item = Self> {
         Self::ALL
             .into_iter()
@@ -230,9 +230,9 @@ text_serde!(ReceiptState);
 /// The public contract of the states.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StateContract {
-    /// Who decides.
+    /// The party that decides about fiscal states.
     pub source_of_truth: &'static str,
-    /// Who may move a state.
+    /// The parties that may change a state.
     pub mutation_policy: &'static str,
     /// Every state.
     pub states: Vec<StateView>,
@@ -250,7 +250,7 @@ pub struct StateView {
     pub kind: &'static str,
     /// Whether nothing follows.
     pub terminal: bool,
-    /// What may follow, under whatever circumstances.
+    /// All states that may follow, under any condition.
     pub transitions: Vec<ReceiptState>,
 }
 
@@ -279,7 +279,7 @@ impl EventDerivedStage {
         description: "the buyer rejected the receipt commercially (ACECF)",
     };
 
-    /// A webhook of the company took the verdict. `None` for a state that is no verdict.
+    /// A webhook of the company accepted the event of the verdict. `None` for a state without a verdict.
     pub const fn notified(state: ReceiptState) -> Option<Self> {
         let description = match state {
             ReceiptState::Accepted => "a webhook of the company took the event of the acceptance",
@@ -392,7 +392,8 @@ mod tests {
         assert_eq!(before, [Signed, ReceiptState::Contingency]);
     }
 
-    /// What can happen to a receipt, as the table sees it: where it would lead, and who asks.
+    /// An event in the life of a receipt: the next state, whether an operator asks, whether the authority does not know
+    /// it.
     fn anything() -> impl Strategy<Value = (ReceiptState, bool, bool)> {
         (
             proptest::sample::select(&ReceiptState::ALL[..]),
@@ -402,8 +403,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is asked for, in whatever order: what is final stays, what was sent is not withdrawn, only an operator
-        /// brings a failed receipt back, and whoever looks back finds the step in the table.
+        /// For any events in any order: a final state does not change, a sent receipt is not withdrawn, only an
+        /// operator brings a failed receipt back, and `predecessors` agrees with `may_become`.
         #[test]
         fn no_row_of_events_leads_out_of_the_table(
             first in proptest::sample::select(vec![ReceiptState::Received, ReceiptState::Deferred, ReceiptState::Signed]),

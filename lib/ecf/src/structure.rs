@@ -1,12 +1,14 @@
-//! What the official schema refuses in the form of received XML, beside the values: the order of elements, repetition, empty elements,
+//! Checks the form of received XML against the official schema: order of elements, repetition, empty elements,
 //! attributes, namespaces, text between elements.
 //!
-//! Reading a document ([`Document::from_xml`](crate::Document::from_xml)) takes elements by name and ignores the rest. This check reads the
-//! same bytes once more against the order of the field table. Presence and values stay with the reading; [`merge`] joins both.
+//! Reading a document ([`Document::from_xml`](crate::Document::from_xml)) takes elements by name and ignores the rest.
+//! This check parses the same bytes again and compares them with the order of the field table. Reading checks presence
+//! and values; [`merge`] joins both results.
 
 mod level;
 mod namespaces;
 
+use crate::codes;
 use std::collections::HashSet;
 
 use quick_xml::Reader;
@@ -20,11 +22,11 @@ use crate::xml::{self, XmlError};
 use crate::{Node, ReceiptType};
 use level::Walk;
 
-/// Upper bound of the faults that one document gets: with more of them none helps.
+/// Upper bound of the faults of one document.
 const MOST_FAULTS: usize = 100;
 
-/// Finds what the schema refuses in the form of a document: an e-CF or one of the messages, with or without signature. A document with
-/// another root has no schema here and no faults. The type of a receipt decides which elements may be empty; a message has none.
+/// Finds faults in the form of a document: an e-CF or one of the messages, with or without signature. A document with
+/// another root is not checked. The receipt's type decides which elements may be empty; a message has no type.
 ///
 /// # Errors
 ///
@@ -82,17 +84,17 @@ fn table(root: &str) -> Option<&'static [Field]> {
     }
 }
 
-/// Joins the faults of form with those of reading, in document order. One cause is reported once: an element that stands twice, or is empty,
-/// is also read as a list, or as missing.
+/// Joins the faults of form with those of reading, in document order. One cause is reported once: an element that is
+/// repeated or empty is also read as a list or as missing.
 #[must_use]
 pub fn merge(form: Vec<Violation>, read: Vec<Violation>) -> Vec<Violation> {
-    const CONSEQUENCES: [&str; 3] = ["ESTRUCTURA-01", "ESTRUCTURA-05", "ESTRUCTURA-06"];
+    const CONSEQUENCES: [&str; 3] = [codes::MISSING, codes::NOT_AN_OBJECT, codes::NOT_A_VALUE];
     let explained: HashSet<&[String]> = form.iter().map(|fault| fault.path.as_slice()).collect();
     let mut merged: Vec<Violation> = read
         .into_iter()
         .filter(|fault| !(CONSEQUENCES.contains(&fault.code) && explained.contains(fault.path.as_slice())))
         .collect();
-    // The reading knows more of an unknown name: it proposes the nearest one.
+    // For an unknown name, the fault of reading is better: it proposes the nearest name.
     let known: HashSet<(Vec<String>, &str)> = merged.iter().map(|fault| (fault.path.clone(), fault.code)).collect();
     merged.extend(
         form.into_iter()
@@ -192,12 +194,12 @@ mod tests {
 
     #[test]
     fn c11_what_the_schema_lets_be_empty_is_no_fault() {
-        // No child of it is mandatory.
+        // It has no mandatory child.
         assert_eq!(
             mutated("<DetallesItems>", "<DetallesItems><Item><OtraMonedaDetalle/></Item>"),
             []
         );
-        // The schema sets a greatest length and no least one.
+        // The schema sets a maximum length but no minimum.
         let reason = "<ACECF><DetalleAprobacionComercial><DetalleMotivoRechazo/></DetalleAprobacionComercial></ACECF>";
         assert_eq!(check(reason.as_bytes(), None).unwrap(), []);
     }
@@ -244,7 +246,7 @@ mod tests {
             mutated("<Emisor>", &format!("{prefixed}<Emisor>"))[0],
             ("Encabezado/Emisor".to_owned(), "ESTRUCTURA-53")
         );
-        // Inside of an element whose namespace was taken back, there is none.
+        // Inside an element that resets the namespace, none applies.
         assert_eq!(mutated("<RNCEmisor>", "<RNCEmisor xmlns:a=\"urn:a\" xmlns=\"\">"), []);
     }
 

@@ -1,4 +1,4 @@
-//! Free text as documents carry it: never empty, no control characters, no blanks at the ends.
+//! Free text in documents: never empty, without control characters, without blanks at the ends.
 
 use std::fmt;
 use std::ops::Deref;
@@ -6,25 +6,25 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// A text that a document may carry. Its greatest length and further limits belong to the field.
+/// A text that a document may contain. Its maximum length and other limits belong to the field.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Texto(Box<str>);
 
-/// Why a text may not be carried.
+/// Why a text is not allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TextoError {
-    /// Nothing there: an element without a value is left out.
+    /// The text is empty: an element without a value must be left out.
     #[error("the text is empty: leave the field out instead")]
     Empty,
     /// A blank at the start or the end.
     #[error("the text starts or ends with a blank")]
     BlankAtEnd,
-    /// A character that XML forbids or that nobody can read.
+    /// A character that XML forbids or that is not printable.
     #[error("the text holds the control character U+{:04X} at character {position}", u32::from(*character))]
     Control {
         /// The character.
         character: char,
-        /// Where it stands, counted from 1.
+        /// Its position, counted from 1.
         position: usize,
     },
 }
@@ -35,7 +35,7 @@ impl Texto {
         &self.0
     }
 
-    /// Checks everything but blanks at the ends, which the certification workbooks want kept.
+    /// Accepts blanks at the ends, which certification workbooks contain. All other checks apply.
     pub(crate) fn verbatim(text: &str) -> Result<Self, TextoError> {
         if text.is_empty() {
             return Err(TextoError::Empty);

@@ -1,4 +1,4 @@
-//! Serde through the same door as everything else: a value type is written by `Display` and read by `FromStr`.
+//! Serde for value types: written by `Display` and read by `FromStr`, so that the same checks apply.
 
 macro_rules! text_serde {
     ($($Type:ty),+ $(,)?) => {$(

@@ -1,11 +1,11 @@
-//! What the amounts of a receipt must be.
+//! Computes the amounts of a receipt.
 //!
-//! [`compute`] says what each amount is by the formulas of the format and of the Informe Técnico, from the lines up; what
-//! the receipt states itself goes before what would be computed in its place, so that a total follows the lines as they
-//! stand. `complete` fills in what a receipt leaves out. All decimals are exact and a field is rounded once
-//! ([`Monto::rounded`](crate::Monto::rounded)); between line and field nothing is.
+//! [`compute`] derives each amount from the lines, by the formulas of the format and the Informe Técnico. Amounts that
+//! the receipt states take precedence over computed ones, so that a total matches the stated lines. `complete` fills in
+//! missing amounts. All decimals are exact, and each field is rounded once ([`Monto::rounded`](crate::Monto::rounded));
+//! intermediate results are not rounded.
 //!
-//! Start at `header` for the formulas of the bases, at `taxes` for those of the taxes beside the ITBIS.
+//! Start at `header` for the formulas of the bases, at `taxes` for those of taxes other than the ITBIS.
 
 mod complete;
 mod currency;
@@ -34,34 +34,34 @@ pub use tolerance::Tolerance;
 use crate::document::{Document, OtraMoneda, Pagina, Totales};
 use crate::{Monto, ReceiptType};
 
-/// Mandatory amounts that a payload may leave out.
+/// Mandatory amounts that a payload may omit.
 pub(crate) const ALWAYS_COMPUTED: [&str; 3] = ["Totales", "MontoTotal", "MontoItem"];
 
-/// Mandatory members of ImpuestosAdicionales that a payload may leave out for taxes that its lines carry.
+/// Mandatory members of ImpuestosAdicionales that a payload may omit for taxes on its lines.
 pub(crate) const COMPUTED_FOR_LINES: [&str; 2] = ["TasaImpuestoAdicional", "OtrosImpuestosAdicionales"];
 
-/// What the amounts of a receipt must be. A field is absent where none is due.
+/// The computed amounts of a receipt. A field is absent when the receipt needs no such amount.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Computed {
-    /// Of each line, in the order of the receipt.
+    /// The amounts of each line, in the order of the receipt.
     pub lines: Vec<LineAmounts>,
-    /// Of each entry of DescuentosORecargos.
+    /// The amounts of each entry of DescuentosORecargos.
     pub entries: Vec<EntryAmounts>,
-    /// The header. MontoPeriodo and ValorPagar are always there, though a receipt need not state them.
+    /// The header. MontoPeriodo and ValorPagar are always computed, though a receipt need not state them.
     pub totales: Totales,
-    /// The header when the ITBIS of prices that include it is computed from the rounded base, as the format words it.
-    /// It can differ by a cent in each rate, and the authority accepts both.
+    /// The header if the ITBIS of tax-inclusive prices is computed from the rounded base, as the format words it. It
+    /// can differ by a cent in each rate, and the authority accepts both.
     pub literal: Totales,
     /// The header in the other currency, when TipoCambio is given.
     pub otra_moneda: OtraMoneda,
     /// The subtotals of each page, in the order of the receipt.
     pub pages: Vec<Pagina>,
-    /// What cannot be computed, and why.
+    /// Amounts that cannot be computed, with the reason.
     pub problems: Vec<Problem>,
 }
 
 impl Computed {
-    /// The two amounts that a field of the header may state: the exact one, and the literal one where it differs.
+    /// The accepted amounts of a header field: the exact one, and the literal one if it differs.
     pub fn accepted(&self, field: impl Fn(&Totales) -> Option<&Monto>) -> impl Iterator<Item = &Monto> {
         let (exact, literal) = (field(&self.totales), field(&self.literal));
         exact
@@ -70,7 +70,7 @@ impl Computed {
     }
 }
 
-/// Computes every amount of a receipt, from what it states of its lines.
+/// Computes every amount of a receipt from its lines.
 pub fn compute(document: &Document, ecf_type: ReceiptType, rates: &IscRates) -> Computed {
     header::compute(document, ecf_type, rates)
 }

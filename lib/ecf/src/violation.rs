@@ -1,43 +1,11 @@
 //! What is wrong with a document: one entry per finding, with the path of the field.
 //!
-//! The codes of the structure, given once and kept for good:
-//!
-//! | code | what is wrong |
-//! |---|---|
-//! | `ESTRUCTURA-01` | a mandatory field is missing |
-//! | `ESTRUCTURA-02` | the field is not allowed in this type |
-//! | `ESTRUCTURA-03` | an element stands more often than allowed |
-//! | `ESTRUCTURA-04` | no field has this name |
-//! | `ESTRUCTURA-05` | an object is due |
-//! | `ESTRUCTURA-06` | a text or a number is due |
-//! | `ESTRUCTURA-10` to `-13` | a text is empty, too long, has forbidden characters, has the wrong form |
-//! | `ESTRUCTURA-14`, `-15` | a code is not in its catalogue, a type is none of the ten |
-//! | `ESTRUCTURA-20` to `-23` | a decimal is none, has too many decimals, too many digits, the wrong sign |
-//! | `ESTRUCTURA-24`, `-25` | a whole number is none, is out of range |
-//! | `ESTRUCTURA-30`, `-31` | a date, a date with time is none |
-//! | `ESTRUCTURA-32` to `-34` | an RNC, an e-NCF, the number of a modified receipt is none |
-//! | `ESTRUCTURA-40`, `-41` | TipoeCF, the number's type is not that of the receipt |
-//! | `ESTRUCTURA-42`, `-43` | the payload's number, its expiry is not the assigned one |
-//! | `ESTRUCTURA-50` to `-54` | in received XML: an element is out of order, is empty, has an attribute, is in a namespace, has text between its elements |
-//! | `AVISO-01` | the payload was wrapped in `ECF` |
-//! | `AVISO-02` | another name or shape was taken for the right one |
-//! | `AVISO-03` | line breaks were replaced |
-//! | `AVISO-04` | the check digit of an RNC does not fit |
-//! | `AVISO-05` | FechaHoraFirma was ignored |
-//! | `AVISO-06` | the anonymous buyer was filled in |
-//! | `AVISO-20` | a text looks damaged by a wrong encoding |
-//! | `AVISO-21` | an RNC looks like a filler |
-//! | `AVISO-22` | a text holds invisible characters |
-//! | `AVISO-23` | a text holds references or markup of HTML |
-//!
-//! The codes of the fiscal rules are in [`rules::CATALOGUE`](crate::rules::CATALOGUE).
+//! The codes are in [`codes`] and, for the fiscal rules, in [`rules::CATALOGUE`](crate::rules::CATALOGUE).
 
 use crate::Node;
+use crate::codes;
 use crate::document::Document;
 use crate::field::{Block, Field};
-
-/// The code of a field that has no row.
-pub(crate) const UNKNOWN_FIELD: &str = "ESTRUCTURA-04";
 
 /// What a violation means for the receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,11 +29,11 @@ pub struct Violation {
     pub code: &'static str,
     /// The kind of error in the vocabulary of FastAPI, such as `missing`.
     pub kind: &'static str,
-    /// One sentence for the programmer who has to repair it.
+    /// One sentence for the programmer that says how to correct it.
     pub message: String,
-    /// What was given, shortened when long.
+    /// The given value, shortened when long.
     pub given: Option<String>,
-    /// The value that came, where `given` does not show it: the value under an unknown name, a list, an object.
+    /// The received value, if `given` does not show it: the value of an unknown name, a list, an object.
     pub input: Option<Node>,
     /// What was expected.
     pub expected: Option<String>,
@@ -117,11 +85,11 @@ impl Violation {
     }
 }
 
-/// Sorts findings by where their fields stand in the document. An unknown field stands where the one is that its name is
-/// nearest to, so that it comes before the finding that the other is missing; else it comes last in its block.
+/// Sorts findings by the position of their fields in the document. An unknown field is placed at the field with the
+/// nearest name, before the finding that this field is missing, or else last in its block.
 pub fn sort_in_document_order(violations: &mut [Violation]) {
     violations.sort_by_cached_key(|violation| match &violation.expected {
-        Some(meant) if violation.code == UNKNOWN_FIELD => {
+        Some(meant) if violation.code == codes::UNKNOWN_FIELD => {
             let mut path = violation.path.clone();
             path.pop();
             path.push(meant.clone());
@@ -131,8 +99,7 @@ pub fn sort_in_document_order(violations: &mut [Violation]) {
     });
 }
 
-/// Amounts that follow from other fields of their block, each after what it follows from. The schemas put a sum before
-/// its parts.
+/// Amounts that follow from other fields of their block, each after its inputs. The schemas put a sum before its parts.
 const DERIVED: &[&str] = &[
     "TablaSubDescuento",
     "DescuentoMonto",
@@ -190,15 +157,15 @@ const DERIVED: &[&str] = &[
     "MontoSubtotalPagina",
 ];
 
-/// More than a block has fields, less than the place of an unknown one.
+/// More than the number of fields in a block, less than the position of an unknown field.
 const AFTER_ALL_FIELDS: usize = 1_000;
 
-/// Sorts findings so that a cause stands before its effects: what the receipt says of itself and of the receipt that it
-/// refers to, the lines, the discounts of the whole receipt, then the sums; within each in the order of the document.
+/// Sorts findings so that a cause comes before its effects: header and references, the lines, the discounts of the
+/// whole receipt, then the sums; each part in document order.
 pub fn sort_causes_first(violations: &mut [Violation]) {
     violations.sort_by_cached_key(|violation| {
         let mut place = derivation(&violation.path);
-        // The sum of all pages stands at their list, and comes after them.
+        // The finding about the sum of all pages is at their list, and comes after theirs.
         if violation.difference.is_some() && violation.path == ["Paginacion"] {
             place.push(usize::MAX);
         }
@@ -206,7 +173,7 @@ pub fn sort_causes_first(violations: &mut [Violation]) {
     });
 }
 
-/// How far a field is from what the caller alone knows. From 2 on it is a sum over lines.
+/// How far a field is from the caller's own inputs. From 2 on it is a sum over lines.
 pub(crate) fn stage(path: &[String]) -> u8 {
     match [0, 1, 2].map(|step| path.get(step).map_or("", String::as_str)) {
         ["DetallesItems", ..] => 1,
@@ -286,11 +253,11 @@ mod tests {
     fn c5_a_misspelt_name_stands_before_the_finding_that_the_right_one_is_missing() {
         let line = |field| at(&["DetallesItems", "Item", "0", field]);
         let misspelt = Violation {
-            code: UNKNOWN_FIELD,
+            code: codes::UNKNOWN_FIELD,
             ..line("Nombre").with_expected("NombreItem")
         };
         let unknown = Violation {
-            code: UNKNOWN_FIELD,
+            code: codes::UNKNOWN_FIELD,
             ..line("Zzz")
         };
         let mut found = [unknown, misspelt, line("NombreItem"), line("CantidadItem")];

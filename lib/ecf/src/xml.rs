@@ -1,6 +1,6 @@
-//! Received XML as the same tree that JSON gives: elements are members, repeated ones a list, empty ones null.
+//! Received XML as the same tree as JSON: elements become members, repeated elements a list, empty elements null.
 //!
-//! No document type is read, so entities stay the five of XML itself; depth is bounded.
+//! Document types are refused, so only XML's own five entities exist; depth is bounded.
 
 mod encoding;
 
@@ -12,13 +12,13 @@ use thiserror::Error;
 
 use crate::{Node, Piece, UnknownReceiptType};
 
-/// Why bytes are no document of ours.
+/// Why bytes are not a document of the expected kind.
 #[derive(Debug, Error)]
 pub enum XmlError {
-    /// The bytes are no UTF-8.
+    /// The bytes are not UTF-8.
     #[error("the document is not UTF-8: byte {offset} is wrong")]
     Utf8 {
-        /// The first wrong byte, counted from 0.
+        /// The first invalid byte, counted from 0.
         offset: usize,
     },
     /// Another encoding, by the first bytes or by the declaration.
@@ -33,38 +33,38 @@ pub enum XmlError {
         /// The version.
         found: String,
     },
-    /// The text is no well-formed XML.
+    /// The text is not well-formed XML.
     #[error("the document is not well-formed at byte {offset}")]
     Syntax {
         /// Counted from 0.
         offset: u64,
-        /// What the parser says.
+        /// The parser's error.
         source: quick_xml::Error,
     },
-    /// An entity that XML itself does not have.
+    /// An entity that XML itself does not define.
     #[error("the document uses the unknown entity &{name};")]
     Entity {
         /// Its name.
         name: String,
     },
-    /// A document type, which is never needed and never harmless.
+    /// A document type declaration, which is never needed and may be harmful.
     #[error("the document declares a document type")]
     Doctype,
-    /// Elements inside each other beyond the limit.
+    /// Elements are nested deeper than the limit.
     #[error("the document nests deeper than {} levels", Node::MAX_DEPTH)]
     TooDeep,
-    /// More elements than any document has.
+    /// More elements than any real document has.
     #[error("the document has more than {MOST_ELEMENTS} elements")]
     TooManyElements,
-    /// No element, or not closed.
+    /// The root element is missing or not closed.
     #[error("the document has no complete root element")]
     NoRoot,
-    /// Another document.
+    /// The root is that of another document.
     #[error("the root element is {given}, {expected} was expected")]
     Root {
-        /// The root as it came.
+        /// The root as received.
         given: String,
-        /// The root that was due.
+        /// The expected root.
         expected: &'static str,
     },
     /// The type of the receipt is missing or unknown.
@@ -76,19 +76,19 @@ pub enum XmlError {
 struct Open {
     name: Piece,
     members: Vec<(Piece, Node)>,
-    /// Where each name stands in `members`, once there are more than a block has.
+    /// The index of each name in `members`, once there are more members than a block has.
     places: HashMap<Piece, usize>,
     text: String,
 }
 
-/// A note of 10,000 lines with twenty fields each has fewer. An element takes about a hundred bytes of memory.
+/// More than in a note of 10,000 lines with twenty fields each. An element takes about a hundred bytes of memory.
 const MOST_ELEMENTS: usize = 250_000;
 
 /// Members that are searched one by one; no block has more.
 const FEW_MEMBERS: usize = 64;
 
 impl XmlError {
-    /// Whether the document may be sound in the encoding or version that it is in, which is not read here.
+    /// Whether the document may be valid in its own encoding or XML version, which is not supported here.
     pub fn is_of_encoding(&self) -> bool {
         matches!(self, Self::Utf8 { .. } | Self::Encoding { .. } | Self::Version { .. })
     }
@@ -106,7 +106,7 @@ impl Open {
         (self.name, node)
     }
 
-    /// Adds a child; a name that is there already makes a list.
+    /// Adds a child; a repeated name becomes a list.
     fn add(&mut self, name: Piece, node: Node) {
         match self.place(&name).map(|place| &mut self.members[place].1) {
             Some(Node::Array(elements)) => elements.push(node),
@@ -120,7 +120,7 @@ impl Open {
         }
     }
 
-    /// Where a name stands already. A stranger's thousands of names are found in the map.
+    /// The index of a known name. A map keeps documents with thousands of names fast.
     fn place(&self, name: &Piece) -> Option<usize> {
         let few = &self.members[..self.members.len().min(FEW_MEMBERS)];
         let place = few.iter().rposition(|(known, _)| known == name);
@@ -128,13 +128,13 @@ impl Open {
     }
 }
 
-/// The content of the root element, which must have this name. Namespaces are not looked at.
+/// The content of the root element, which must have this name. Namespaces are ignored.
 pub(crate) fn parse_root(bytes: &[u8], expected: &'static str) -> Result<Node, XmlError> {
     root_of(decode(bytes)?, expected, None)
 }
 
-/// The content of the root element as far as the end of its child `last`, in whatever encoding and version, for the parts of it
-/// that are ASCII. Nothing behind is read.
+/// The content of the root element up to the end of its child `last`, in any encoding and version; only ASCII text is
+/// reliable. Content after `last` is not read.
 pub(crate) fn parse_beginning(bytes: &[u8], expected: &'static str, last: &str) -> Result<Node, XmlError> {
     root_of(&encoding::decode_lossy(bytes), expected, Some(last))
 }
@@ -219,7 +219,7 @@ fn parse(text: &str, last: Option<&str>) -> Result<(Piece, Node), XmlError> {
                         break;
                     }
                 }
-                // A second root is no document.
+                // A second root is not allowed.
                 None if root.is_some() => return Err(XmlError::NoRoot),
                 None => root = Some((name, node)),
             }

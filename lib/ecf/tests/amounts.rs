@@ -1,4 +1,4 @@
-//! Properties: what is computed raises nothing, and any amount that is changed by more than its tolerance is told.
+//! Properties: computed amounts cause no findings, and any amount that differs by more than its tolerance is reported.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -80,7 +80,7 @@ fn findings(document: &Document) -> Vec<Violation> {
     check(document, &context)
 }
 
-/// The name of an amount of the header, and the amount.
+/// The name of a header amount, and its accessor.
 type HeaderAmount = (&'static str, fn(&mut Totales) -> &mut Option<Monto>);
 
 const HEADER: [HeaderAmount; 12] = [
@@ -100,7 +100,7 @@ const HEADER: [HeaderAmount; 12] = [
     ("MontoTotal", |totales| &mut totales.monto_total),
 ];
 
-/// The name of an amount of a line, and the amount.
+/// The name of a line amount, and its accessor.
 type LineAmount = (&'static str, fn(&mut Item) -> Option<&mut Monto>);
 
 const LINE: [LineAmount; 5] = [
@@ -123,8 +123,8 @@ const LINE: [LineAmount; 5] = [
     }),
 ];
 
-/// Raises an amount by so many pesos and some cents: with ITBIS included the authority accepts two ways to round, which
-/// are a cent apart for each rate.
+/// Raises an amount by whole pesos and three cents: with ITBIS included the authority accepts two ways of rounding,
+/// which differ by a cent for each rate.
 fn raise(amount: &mut Monto, pesos: usize) {
     let more = format!("{pesos}.03").parse::<Monto>().unwrap();
     *amount = Monto::try_from(amount.value() + more.value()).unwrap();
@@ -140,7 +140,7 @@ fn is_told(found: &[Violation], names: &[&str]) -> bool {
     })
 }
 
-/// Where an amount is as large as its field, sums and products have more digits than a decimal holds.
+/// When amounts have the largest size of their field, sums and products have more digits than a decimal holds.
 #[test]
 fn amounts_at_their_limits_are_judged_without_overflow() {
     let most = "9999999999999999.99";
@@ -202,7 +202,7 @@ proptest! {
         raise(amount(item).unwrap(), 1);
         let mut found = findings(&document);
         found.retain(|violation| violation.path.get(2) == Some(&index.to_string()));
-        // A part that is off is told where it stands or where the parts are added up.
+        // A wrong part is reported at the part or at the sum of the parts.
         let names = match name {
             "MontoSubDescuento" => ["MontoSubDescuento", "DescuentoMonto"],
             "MontoSubRecargo" => ["MontoSubRecargo", "RecargoMonto"],

@@ -1,4 +1,4 @@
-//! Mistakes whose cause is one field: the finding names that field, and what follows from it comes after it or not at all.
+//! Mistakes whose cause is one field: a finding names that field, and its effects are reported after it or not at all.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -7,7 +7,7 @@ use ecf::totals::IscRates;
 use ecf::{Amounts, Draft, Environment, Grade, Node, Violation};
 use serde_json::{Value, json};
 
-/// The judgement of the service: what stops the receipt, or what is a notice.
+/// The findings that stop the receipt, or the notices if it passes.
 fn judged(ecf_type: u32, payload: &Value, policy: OnConditional) -> Result<Vec<Violation>, Vec<Violation>> {
     let node = Node::parse(payload.to_string().as_bytes()).unwrap();
     let rates = IscRates::of(Environment::TesteCF);
@@ -20,7 +20,7 @@ fn refused(ecf_type: u32, payload: &Value) -> Vec<Violation> {
     judged(ecf_type, payload, OnConditional::Refuse).unwrap_err()
 }
 
-/// The notices on a receipt that passes, without what was computed.
+/// The notices on a receipt that passes, except those about computed amounts.
 fn told(ecf_type: u32, payload: &Value) -> Vec<Violation> {
     let mut told = judged(ecf_type, payload, OnConditional::Refuse).unwrap_or_else(|found| panic!("{found:#?}"));
     told.retain(|violation| violation.code != "CALCULO-10");
@@ -69,7 +69,7 @@ fn paths(found: &[Violation]) -> Vec<String> {
 
 const INDICATOR: &str = "Encabezado/IdDoc/IndicadorMontoGravado";
 
-/// The one finding of a receipt whose only mistake is the indicator.
+/// The only finding of a receipt whose only mistake is the indicator.
 fn reversed(name: &str, ecf_type: u32, payload: &Value) -> Violation {
     let found = refused(ecf_type, payload);
     assert_eq!(paths(&found), [INDICATOR], "{name}: {found:#?}");
@@ -184,7 +184,7 @@ fn c4_the_wrong_indicator_is_named_in_one_finding_whatever_it_makes_wrong() {
 #[test]
 fn c4_the_wrong_indicator_is_named_with_discounts_of_the_receipt_and_with_other_currency() {
     for (indicator, price) in [(0, "1180"), (1, "1000")] {
-        // 8 % of the net 1000.00; the amount of the entry is given, as the totals are.
+        // 8 % of the net 1000.00. The amount of the entry is given, as are the totals.
         let totales = totals("920.00", "165.60", "1085.60");
         let mut payload = invoice(Some(indicator), json!([line(1, price, json!({}))]), totales);
         payload["DescuentosORecargos"] = json!([{
@@ -205,7 +205,7 @@ fn c4_the_wrong_indicator_is_named_with_discounts_of_the_receipt_and_with_other_
     }
 }
 
-/// The indicator is asked for by another rule; the sums say which it is.
+/// Another rule asks for the indicator; the sums determine its value.
 #[test]
 fn c4_a_missing_indicator_is_asked_for_with_the_value_that_the_sums_tell() {
     let totales = totals("1000.00", "180.00", "1180.00");
@@ -222,7 +222,7 @@ fn c4_a_missing_indicator_is_asked_for_with_the_value_that_the_sums_tell() {
         "{}",
         found.message
     );
-    // Norma 10-07 wants 1 by itself.
+    // Norma 10-07 requires 1 in any case.
     let mut payload = invoice(
         Some(0),
         json!([line(
@@ -252,7 +252,7 @@ fn c4_other_mistakes_are_told_beside_the_indicator_and_sums_that_stay_wrong_are_
     let found = refused(31, &payload);
     assert!(!codes(&found).contains(&"IDDOC-14"), "{found:#?}");
     assert!(codes(&found).contains(&"TOTALES-05"), "{found:#?}");
-    // A total that was mistyped on a small receipt is nearer to the other indicator, and base and ITBIS are right.
+    // A mistyped total of a small receipt is closer to the other indicator, but base and ITBIS are right.
     let small = totals("5.00", "0.90", "4.80");
     let found = refused(31, &invoice(Some(0), json!([line(1, "5", json!({}))]), small));
     assert_eq!(codes(&found), ["TOTALES-05"]);
@@ -282,13 +282,13 @@ fn c4_a_sum_says_which_numbers_it_was_compared_with() {
         let found = found.into_iter().find(|violation| violation.code == code);
         found.unwrap().message
     };
-    // The parts are right, their sum is not.
+    // The parts are right, but their sum is wrong.
     assert_eq!(
         message(totals("1000.00", "180.00", "1280.00"), "TOTALES-05"),
         "MontoTotal is not MontoGravadoTotal 1000.00 + TotalITBIS 180.00, as the lines give it, beyond the tolerance of \
          1: 1280.00 was given, 1180.00 is expected, the difference is -100.00"
     );
-    // The sum follows from its parts, and they do not follow from the lines.
+    // The sum matches its parts, but the parts do not match the lines.
     let off = totals("1100.00", "198.00", "1298.00");
     assert_eq!(
         message(off.clone(), "TOTALES-05"),
@@ -302,14 +302,14 @@ fn c4_a_sum_says_which_numbers_it_was_compared_with() {
         ["TOTALES-01", "TOTALES-02", "TOTALES-03", "TOTALES-03", "TOTALES-05"],
         "causes before effects"
     );
-    // Neither.
+    // Neither the sum nor the parts match.
     assert_eq!(
         message(totals("1100.00", "198.00", "1400.00"), "TOTALES-05"),
         "MontoTotal is neither MontoGravadoTotal 1100.00 + TotalITBIS 198.00 = 1298.00 as given, nor what the lines \
          give, MontoGravadoTotal 1000.00 + TotalITBIS 180.00, beyond the tolerance of 1: 1400.00 was given, 1180.00 is \
          expected, the difference is -220.00"
     );
-    // A sum that was left out is never called given.
+    // A missing sum is never described as given.
     let message = message(
         json!({"MontoGravadoI1": "1000.90", "TotalITBIS1": "180.90"}),
         "TOTALES-05",
@@ -336,11 +336,11 @@ fn c5_a_refusal_begins_with_the_line_that_is_its_cause() {
         "{}",
         found[1].message
     );
-    // A line that stops the receipt by itself explains all of it.
+    // A line that stops the receipt explains all of it.
     let lines = json!([line(1, "1250", json!({"CantidadItem": "3", "MontoItem": "3800.00"}))]);
     let found = refused(31, &invoice(Some(0), lines, totals("3750.00", "675.00", "4425.00")));
     assert_eq!(codes(&found), ["LINEA-02"]);
-    // A mistake in the quantity is no fault of the totals.
+    // A mistake in the quantity is not a fault of the totals.
     let lines = json!([
         line(1, "1250", json!({"CantidadItem": "4", "MontoItem": "3750.00"})),
         line(4, "10", json!({}))
@@ -370,7 +370,7 @@ fn c5_a_refusal_carries_the_largest_differences_and_leaves_other_amounts_out() {
     assert!(carried.iter().all(|violation| violation.code == "LINEA-02"));
     assert_eq!(carried[0].path[2], "20", "the larger half, in the order of the lines");
     assert_eq!(codes(&found)[20..], ["TOTALES-01", "TOTALES-05"]);
-    // Nothing about amounts: no amounts beside it.
+    // A finding that is not about amounts has no notices about amounts.
     payload["Encabezado"]["Totales"] = json!({});
     payload["Encabezado"]["IdDoc"]["TipoPago"] = json!(2);
     assert_eq!(codes(&refused(31, &payload)), ["IDDOC-01"]);
@@ -487,7 +487,7 @@ fn c6_what_the_service_computes_is_not_asked_for() {
     payload["DescuentosORecargos"] =
         json!([{"TipoAjuste": "D", "TipoValor": "%", "IndicadorFacturacionDescuentooRecargo": 1}]);
     assert_eq!(codes(&refused(31, &payload)), ["DESCUENTO-03"]);
-    // A tax of nothing has no entry: the schema wants more than zero.
+    // A zero tax has no entry: the schema requires more than zero.
     let free = line(1, "0", json!({"TablaImpuestoAdicional": [{"TipoImpuesto": "002"}]}));
     assert_eq!(told(31, &invoice(Some(0), json!([free]), json!({}))), []);
     // Sums that cannot be computed are not compared.
@@ -525,7 +525,7 @@ fn c6_nothing_is_asked_for_that_the_type_forbids() {
     let excise = json!({"TablaImpuestoAdicional": [{"TipoImpuesto": "006"}, {"TipoImpuesto": "023"}]});
     let found = refused(44, &invoice(None, json!([line(4, "1000", excise)]), json!({})));
     assert_eq!(codes(&found), ["IMPUESTO-01", "IMPUESTO-01"]);
-    // The group of the line is the cause; its totals are right once it is.
+    // The group of the line is the cause; its totals are right after the correction.
     let mut petty = invoice(
         None,
         json!([line(1, "1000", json!({}))]),
@@ -545,7 +545,7 @@ fn c6_no_finding_asks_for_an_indicator_that_the_type_does_not_have() {
             {"TipoImpuesto": "001", "TasaImpuestoAdicional": "10", "OtrosImpuestosAdicionales": "42.37"}
         ]
     });
-    // This sum counts the ITBIS as included.
+    // This sum includes the ITBIS.
     let mut payload = invoice(None, json!([line(1, "500.00", propina)]), totals);
     payload["Paginacion"] = json!([{"PaginaNo": 1, "NoLineaDesde": 1, "NoLineaHasta": 1}]);
     let found = refused(44, &payload);

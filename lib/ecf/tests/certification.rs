@@ -1,5 +1,5 @@
-//! The authority's certification data: every row becomes a receipt as it stands, valid under the official schema, that no
-//! rule rejects.
+//! The authority's certification data: every row becomes a receipt without changes, valid under the official schema,
+//! and no rule rejects it.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -27,7 +27,7 @@ fn receipt_type(row: &Row) -> ReceiptType {
     row["TipoeCF"].parse().unwrap()
 }
 
-/// The receipt of a row and what is told about it.
+/// The receipt of a row, and the findings about it.
 fn issue(row: &Row) -> (Ecf, Vec<Violation>) {
     let payload = workbook::payload(row, receipt_type(row));
     let read = Draft::read(receipt_type(row), &payload, Amounts::Verbatim);
@@ -77,7 +77,7 @@ fn no_row_of_the_workbooks_is_refused_and_each_is_valid_under_its_schema() {
     }
 }
 
-/// Every cell stands in the XML as it is written in the sheet.
+/// Every cell appears in the XML exactly as in the sheet.
 #[test]
 fn every_cell_is_written_as_it_stands() {
     for (_, rows) in SUITES.iter() {
@@ -100,7 +100,7 @@ fn every_cell_is_written_as_it_stands() {
     }
 }
 
-/// The text of every element that holds text.
+/// The text of every element that has text.
 fn values(xml: &str) -> Vec<&str> {
     xml.split('<')
         .filter_map(|piece| piece.split_once('>'))
@@ -109,7 +109,7 @@ fn values(xml: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The authority's own data are off by a cent in three rows.
+/// The authority's own data differ by a cent in three rows.
 #[test]
 fn the_known_differences_of_a_cent_are_notices_and_no_other_amount_differs() {
     if SUITES.is_empty() {

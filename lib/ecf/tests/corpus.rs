@@ -1,4 +1,4 @@
-//! The inputs of the fuzz target, replayed without a fuzzer.
+//! Runs the corpus of the fuzz target without a fuzzer.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -18,7 +18,7 @@ fn s5_the_work_on_a_document_grows_with_its_size() {
         eprintln!("{}", file.display());
         fuzz::receive(&std::fs::read(file).unwrap());
     }
-    // Beyond what a fuzzer makes in a reasonable time.
+    // Larger than a fuzzer generates in a reasonable time.
     for shape in ["<a/>", "<Item><a/></Item>", "<b c=\"1\"/>", "&amp;", "texto"] {
         let many = format!(
             "<ECF><Encabezado><IdDoc>{}</IdDoc></Encabezado></ECF>",

@@ -1,4 +1,4 @@
-//! The samples of a gift certificate: its sale is outside the invoice, its redemption a sale that it pays.
+//! The samples of a gift certificate: its sale is outside the invoice, its redemption is a sale that it pays for.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -12,7 +12,7 @@ use ecf::{Amounts, Draft, Encf, Environment, Node, Numbered, ReceiptType};
 const SALE: &str = include_str!("../../../docs/samples/gift-certificate/sale.json");
 const REDEMPTION: &str = include_str!("../../../docs/samples/gift-certificate/redemption.json");
 
-/// The receipt with its number. Nothing is reported but what was computed and the anonymous buyer.
+/// The receipt with its number. Findings are only about computed amounts and the anonymous buyer.
 fn issued(sample: &str) -> Numbered {
     let payload = Node::parse(sample.as_bytes()).unwrap();
     let (draft, mut told) = Draft::read(ReceiptType::E32, &payload, Amounts::Scaled).unwrap();

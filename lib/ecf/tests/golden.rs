@@ -202,7 +202,7 @@ fn every_message_is_valid_under_the_official_schema() {
     }
 }
 
-/// Each payload is the maximal one without one of its members, whatever the depth.
+/// Variants of the maximal payload, each without one member at any depth.
 fn without_each_member(node: &Node) -> Vec<Node> {
     match node {
         Node::Object(members) => (0..members.len())
@@ -217,7 +217,7 @@ fn without_each_member(node: &Node) -> Vec<Node> {
                 inner.chain([Node::Object(shorter)]).collect::<Vec<_>>()
             })
             .collect(),
-        // All elements of a list have the same fields: the first one stands for them.
+        // All elements of a list have the same fields, so the first one is enough.
         Node::Array(elements) => elements
             .first()
             .map(without_each_member)
@@ -264,7 +264,8 @@ fn validate(schema: &str, case: &str, xml: &str) -> bool {
     validate_all(schema, &[(case.to_owned(), xml.to_owned())])
 }
 
-/// The signed documents of the reference: what we read and write again is what was signed, without the signature.
+/// The signed documents of the reference: after reading and writing, the content equals what was signed, without the
+/// signature.
 #[test]
 fn signed_documents_of_the_reference_are_written_again_as_they_were() {
     let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference/vectors");
@@ -291,7 +292,7 @@ fn signed_documents_of_the_reference_are_written_again_as_they_were() {
             }
         };
         let written = String::from_utf8(written).unwrap();
-        // Behind the root's start tag, which may declare namespaces, up to the signature.
+        // From after the root's start tag, which may declare namespaces, to the signature.
         let content = &xml[xml.find(">").unwrap() + 1..xml.find("<Signature").unwrap()];
         let content = content.find("><").map_or(content, |end| &content[end + 1..]);
         assert!(

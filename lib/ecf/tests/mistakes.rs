@@ -1,4 +1,4 @@
-//! The mistakes of a first day: each refusal says what to write.
+//! Typical first mistakes: each refusal says what to write.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -7,7 +7,7 @@ use ecf::totals::IscRates;
 use ecf::{Amounts, Draft, Environment, Node, ReceiptType, Violation};
 use serde_json::{Value, json};
 
-/// A sound receipt of the type, with a member of each block that the mistakes change.
+/// A valid receipt of the type, with a member of each block that the mistakes change.
 fn receipt(receipt_type: &str) -> Value {
     let mut payload = json!({
         "Encabezado": {
@@ -48,7 +48,7 @@ fn set(payload: &mut Value, path: &str, value: Value) {
     *place = value;
 }
 
-/// Everything that is refused or reported about a payload, in an environment for tests.
+/// All refusals and notices about a payload, outside production.
 fn findings(receipt_type: &str, payload: &Value) -> Vec<Violation> {
     let receipt_type: ReceiptType = receipt_type.parse().unwrap();
     let node = Node::parse(&serde_json::to_vec(payload).unwrap()).unwrap();
@@ -66,7 +66,7 @@ fn findings(receipt_type: &str, payload: &Value) -> Vec<Violation> {
     notices
 }
 
-/// Type, path, what was sent, the code of the refusal, what to write.
+/// Type, path, given value, code of the refusal, advice.
 type Mistake = (&'static str, &'static str, Value, &'static str, &'static str);
 
 const ID_DOC: &str = "Encabezado/IdDoc";
@@ -235,7 +235,7 @@ fn a11_every_mistake_of_a_first_day_says_what_to_write() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Searching the right code costs, so a payload with no right code at all gets no more than a hundred hints.
+/// Searching the right code takes time, so a payload without any right code gets at most a hundred hints.
 #[test]
 fn a11_hints_end_after_a_hundred_faults() {
     let mut payload = receipt("31");
@@ -252,7 +252,7 @@ fn a11_hints_end_after_a_hundred_faults() {
     assert_eq!((found.len(), advised(0..100), advised(100..150)), (150, 100, 0));
 }
 
-/// What a refusal says to write is read, so that nobody is sent from one mistake into another.
+/// The value that a refusal advises is accepted, so that advice never leads to another mistake.
 #[test]
 fn a11_what_a_refusal_tells_to_write_is_accepted() {
     let advised = mistakes().into_iter().filter(|(_, path, sent, _, expected)| {
@@ -280,7 +280,7 @@ fn a11_a_credit_note_without_its_indicator_is_told_which_one_the_dates_give() {
         let mut payload = receipt("34");
         set(&mut payload, at(ID_DOC, "IndicadorNotaCredito"), Value::Null);
         set(&mut payload, at(REF, "FechaNCFModificado"), json!(modified));
-        // Beside another fault too, when the structure is all that is judged.
+        // Also beside another fault, when only the structure is checked.
         for other in [json!("500"), json!("x")] {
             set(&mut payload, at(ITEM, "PrecioUnitarioItem"), other);
             let found = findings("34", &payload);
@@ -310,7 +310,7 @@ fn a11_a_credit_note_without_its_indicator_is_told_which_one_the_dates_give() {
     );
 }
 
-/// Type 31 has no field for a foreign identity, so nobody is sent there.
+/// Type 31 has no field for a foreign identity, so the advice does not name one.
 #[test]
 fn a11_a_passport_is_sent_to_its_field_where_the_type_has_one() {
     for (receipt_type, sent) in [("31", false), ("32", true), ("44", true), ("45", false)] {

@@ -1,4 +1,4 @@
-//! What callers really send: tolerated shapes with their notices, mistakes with their hints.
+//! Real payloads: tolerated shapes with their notices, mistakes with their hints.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -6,7 +6,7 @@ use ecf::{Amounts, Document, Draft, Encf, Grade, Node, ReceiptType, Violation, j
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// A sound type 31.
+/// A valid receipt of type 31.
 fn invoice() -> Value {
     json!({
         "DetallesItems": {"Item": [{
@@ -40,7 +40,7 @@ fn read(payload: &Value) -> Result<(Draft, Vec<Violation>), Vec<Violation>> {
     read_as(ReceiptType::E31, payload, Amounts::Scaled)
 }
 
-/// The XML of a payload that is right.
+/// The XML of a valid payload.
 fn xml(payload: &Value) -> String {
     let (draft, _) = read(payload).unwrap();
     let ecf = draft.check().unwrap();
@@ -50,7 +50,7 @@ fn xml(payload: &Value) -> String {
     String::from_utf8(numbered.to_xml("27-11-2026 10:30:00".parse().unwrap())).unwrap()
 }
 
-/// Path, code and expectation of each violation.
+/// Path, code, kind and expectation of each violation.
 fn told(violations: &[Violation]) -> Vec<(String, &'static str, &'static str, Option<&str>)> {
     violations
         .iter()
@@ -132,7 +132,7 @@ fn tolerated_shapes_give_the_same_document_and_a_notice() {
         );
         assert_eq!(xml(&payload), expected, "{code}");
     }
-    // These say the same without a word.
+    // These are equivalent and give no notice.
     let mut payload = plain.clone();
     let line = payload["DetallesItems"]["Item"][0].take();
     payload["DetallesItems"]["Item"] = line;
@@ -424,11 +424,11 @@ fn the_json_schema_says_what_each_type_may_carry() {
     assert!(json_schema(ReceiptType::E43)["properties"]["Encabezado"]["properties"]["Comprador"].is_null());
 }
 
-/// The contract declares one type for a value, and the reader takes the other spelling as well.
+/// The contract declares one type for a value, and the reader also accepts the other spelling.
 #[test]
 fn b9_an_amount_and_a_code_are_taken_as_number_and_as_text() {
     let mut given = invoice();
-    // A rate is whole; `18.0` is a whole number, and its text is none.
+    // A rate is a whole number. `18.0` is one as a number, but not as a text.
     given["Encabezado"]["Totales"]["ITBIS1"] = json!(18);
     let (mut texts, mut numbers) = (given.clone(), given.clone());
     each_scalar(&mut texts, &|scalar| {
@@ -481,7 +481,7 @@ fn b9_a_value_has_one_declared_type_and_a_kind_of_block_one_form() {
     }
 }
 
-/// Each schema with its place.
+/// Visits each schema with its path.
 fn walk(schema: &Value, place: &str, visit: &mut impl FnMut(&str, &Value)) {
     visit(place, schema);
     for (name, member) in schema["properties"].as_object().into_iter().flatten() {

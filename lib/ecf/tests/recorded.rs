@@ -1,5 +1,5 @@
-//! Rejections and complaints that were recorded in the field, each told before the number is used: with the line, both
-//! amounts and the difference.
+//! Rejections and complaints that were recorded in practice. Each is now reported before the number is used, with the
+//! line, both amounts and the difference.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -8,7 +8,7 @@ use ecf::totals::IscRates;
 use ecf::{Amounts, Draft, Environment, Grade, Node, Violation};
 use serde_json::{Value, json};
 
-/// What stops the receipt in production.
+/// The findings that stop the receipt in production.
 fn refusals(ecf_type: u32, payload: &Value) -> Vec<Violation> {
     let receipt_type = ecf_type.to_string().parse().unwrap();
     let payload = Node::parse(payload.to_string().as_bytes()).unwrap();
@@ -45,7 +45,7 @@ fn line(more: Value) -> Value {
     line
 }
 
-/// Code, path, what was given, what was expected, the difference.
+/// Code, path, given value, expected value, difference.
 fn told(violation: &Violation) -> (&str, String, Option<&str>, Option<&str>, Option<&str>) {
     (
         violation.code,
@@ -130,7 +130,7 @@ fn a_tax_that_does_not_match_the_lines_is_told_by_its_code_and_both_amounts() {
     assert!(found[0].message.contains("tax 002"), "{}", found[0].message);
 }
 
-/// A note on a note is known beforehand; whether an original was accepted already is known to who stores it.
+/// A note on a note is detected here. Whether an original was accepted already is known only to the store.
 #[test]
 fn a_note_on_a_note_is_told_before_it_is_refused_as_unknown() {
     let mut note = invoice(json!([line(json!({}))]), json!({}));

@@ -1,5 +1,5 @@
-//! Each rule has cases in `rules/cases.json`: documents that pass, and documents that break this rule alone. A case is one
-//! of the documents of `rules/bases.json` with changes by path; `null` takes a field away.
+//! Each rule has cases in `rules/cases.json`: documents that pass, and documents that violate only this rule. A case is
+//! one of the documents of `rules/bases.json` with changes by path; `null` removes a field.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 const BASES: &str = include_str!("rules/bases.json");
 const CASES: &str = include_str!("rules/cases.json");
 
-/// How the paths of the cases start, and where that is in the document.
+/// Abbreviations of paths in the cases, and the paths that they stand for.
 const SHORT: [(&str, &str); 12] = [
     ("IdDoc", "Encabezado/IdDoc"),
     ("Emisor", "Encabezado/Emisor"),
@@ -36,7 +36,7 @@ fn long(path: &str) -> String {
     format!("{place}/{rest}").trim_end_matches('/').to_owned()
 }
 
-/// Sets, adds or takes away what stands at a path.
+/// Sets, adds or removes the value at a path.
 fn change(value: &mut Value, steps: &[&str], new: &Value) {
     let [step, rest @ ..] = steps else {
         *value = new.clone();
@@ -77,7 +77,7 @@ fn document(case: &Value) -> (ReceiptType, Node) {
     (receipt_type, Node::parse(payload.to_string().as_bytes()).unwrap())
 }
 
-/// What is found in a document in production, with nothing added to it.
+/// The findings about a document in production, without completion.
 fn findings(receipt_type: ReceiptType, payload: &Node) -> Vec<Violation> {
     let rates = IscRates::of(Environment::Ecf);
     let (draft, mut told) = Draft::read(receipt_type, payload, Amounts::Verbatim).unwrap();
@@ -188,7 +188,7 @@ fn documents_that_break_a_rule_raise_it_alone_and_at_the_field() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Rules about what is stored of the modified receipt: judged by a function of their own.
+/// Rules about the stored record of the modified receipt, which a separate function checks.
 const STORED: [&str; 8] = [
     "REFERENCIA-20",
     "REFERENCIA-21",
@@ -213,7 +213,7 @@ fn accepted() -> Modified<'static> {
     }
 }
 
-/// What a note, changed like this, raises against the receipt that it modifies.
+/// The findings about a note with this change and the receipt that it modifies.
 fn against(change: &Value, modified: &Modified<'_>) -> Vec<Violation> {
     let (receipt_type, payload) = document(&serde_json::json!({ "base": "34", "change": change }));
     let (draft, _) = Draft::read(receipt_type, &payload, Amounts::Verbatim).unwrap();

@@ -1,4 +1,4 @@
-//! Golden stamps: the address in the QR code of each type.
+//! Golden stamps: the URL in the QR code of each type.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -6,7 +6,7 @@ use ecf::{Amounts, Document, Draft, Encf, Environment, Monto, Node, ReceiptType,
 use proptest::prelude::*;
 use serde_json::json;
 
-/// The content of a signed receipt, read from the bytes that were signed.
+/// The content of a signed receipt, read from the signed bytes.
 fn receipt(receipt_type: ReceiptType, total: &str) -> Document {
     let payload = json!({
         "Encabezado": {
@@ -23,7 +23,7 @@ fn receipt(receipt_type: ReceiptType, total: &str) -> Document {
         "InformacionReferencia": {"NCFModificado": "E310000000009", "FechaNCFModificado": "01-10-2020", "CodigoModificacion": 3}
     });
     let mut node = Node::parse(payload.to_string().as_bytes()).unwrap();
-    // What a type must not carry is taken off as its violations say.
+    // Fields that the type forbids are removed, as the violations say.
     for _ in 0..8 {
         match Draft::read(receipt_type, &node, Amounts::Scaled) {
             Ok((draft, _)) => {

@@ -1,4 +1,4 @@
-//! Our verdict on the structure of received XML against that of the official schemas, on many mutated documents.
+//! Compares our verdict on the structure of received XML with that of the official schemas, on many mutated documents.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -10,7 +10,7 @@ use std::process::Command;
 use ecf::messages::{Acecf, Anecf, Arecf, Rfce, Semilla};
 use ecf::{Document, ReceiptType, structure};
 
-/// Where an element stands in the text.
+/// The position of an element in the text.
 #[derive(Debug, Clone)]
 struct Span {
     name: String,
@@ -50,7 +50,7 @@ fn spans(xml: &str) -> Vec<Span> {
     found
 }
 
-/// Each kind of mutation of one element; the next sibling is given when there is one.
+/// Each kind of mutation of one element; `next` is the next sibling, if there is one.
 fn mutations(xml: &str, span: &Span, next: Option<&Span>) -> Vec<(&'static str, String)> {
     let (before, element, after) = (&xml[..span.start], span.of(xml), &xml[span.end..]);
     let name = &span.name;
@@ -91,7 +91,7 @@ fn mutations(xml: &str, span: &Span, next: Option<&Span>) -> Vec<(&'static str, 
     all
 }
 
-/// Mutations of every `stride`th element, each kind beginning at another one, and the document itself.
+/// Mutations of every `stride`th element, each kind with a different offset, and the document itself.
 fn mutated(xml: &str, stride: usize) -> Vec<(String, String)> {
     let all = spans(xml);
     let mut cases = vec![("as it is".to_owned(), xml.to_owned())];
@@ -119,7 +119,7 @@ fn signed(xml: &str) -> String {
     format!("{body}<Signature></Signature>{close}")
 }
 
-/// Whether each document is valid under the schema. `None`: schemas or xmllint are not there.
+/// Whether each document is valid under the schema. `None`: schemas or xmllint are missing.
 fn is_valid_each(schema: &str, documents: &[&str]) -> Option<Vec<bool>> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../../shared/reference/xsd/{schema}.xsd"));
     if !file.exists() {
@@ -149,7 +149,7 @@ fn is_valid_each(schema: &str, documents: &[&str]) -> Option<Vec<bool>> {
     Some((0..documents.len()).map(is_valid).collect())
 }
 
-/// Whether we find nothing wrong.
+/// Whether we find no fault.
 fn is_right(schema: &str, xml: &str) -> bool {
     let receipt_type = schema.strip_prefix("e-CF-").map(|name| name.parse().unwrap());
     let Ok(form) = structure::check(xml.as_bytes(), receipt_type) else {
@@ -167,7 +167,7 @@ fn is_right(schema: &str, xml: &str) -> bool {
         }
 }
 
-/// Compares the verdicts; what differs is listed by the words of its case.
+/// Compares the verdicts; returns the descriptions of cases that differ.
 fn disagreements(schema: &str, cases: &[(String, String)]) -> Option<Vec<String>> {
     let documents: Vec<&str> = cases.iter().map(|(_, xml)| xml.as_str()).collect();
     let official = is_valid_each(schema, &documents)?;
@@ -178,26 +178,26 @@ fn disagreements(schema: &str, cases: &[(String, String)]) -> Option<Vec<String>
     Some(differ.collect())
 }
 
-/// Whether our verdict is another one on purpose.
+/// Whether our verdict differs on purpose.
 fn is_on_purpose(disagreement: &str) -> bool {
-    // The verification of the signature says that there is none.
+    // The verification of the signature reports that it is missing.
     disagreement.ends_with("Signature left out: schema false, we true")
         // The format makes them mandatory, the schema does not.
         || disagreement == "e-CF-32: Comprador empty: schema true, we false"
         || disagreement == "e-CF-41: TipoPago left out: schema true, we false"
         || disagreement.starts_with("RFCE-32: FormaPago ")
         || disagreement.starts_with("RFCE-32: MontoPago ")
-        // The schema lets one entry have ten line numbers.
+        // The schema allows one entry to have ten line numbers.
         || disagreement == "ANECF: NoLinea repeated: schema true, we false"
-        // A seed without a value opens nothing.
+        // A seed without a value is useless.
         || disagreement == "Semilla: valor empty: schema true, we false"
-        // Nobody sends us a summary: ours leave empty elements out, as the signing rules want.
+        // Summaries are never received. Ours leave empty elements out, as the signing rules require.
         || (disagreement.starts_with("RFCE-32: ") && disagreement.ends_with(" empty: schema true, we false"))
 }
 
 #[test]
 fn c11_our_verdict_on_structure_is_that_of_the_official_schemas() {
-    // All of them are some 27,000 documents; they agree too (2026-11-29).
+    // Without a stride there are about 27,000 documents; they agree too (2026-11-29).
     const STRIDE: usize = 23;
     for receipt_type in ReceiptType::ALL {
         let xml = signed(&golden(&format!("{receipt_type}/maximal.xml")));
@@ -240,7 +240,7 @@ fn c11_a_line_more_than_the_schema_allows_is_refused() {
         };
         let mut xml = signed(&golden(&format!("{receipt_type}/minimal.xml")));
         if receipt_type == ReceiptType::E32 {
-            // Below the threshold a summary is sent, and the invoice itself never meets the schema.
+            // Below the threshold a summary is sent, and the invoice itself is never validated by the schema.
             let total = spans(&xml).into_iter().find(|span| span.name == "MontoTotal").unwrap();
             xml = xml.replace(&total.of(&xml), "<MontoTotal>250000.00</MontoTotal>");
         }

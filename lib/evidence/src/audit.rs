@@ -1,18 +1,19 @@
-//! The audit archive: a ZIP with all evidence of a span of time, written while it is made.
+//! The audit archive: a ZIP with all evidence of a span of time, streamed while it is built.
 //!
-//! [`Auditor::plan`] goes through the records and knows the hash of all that the archive will say. An archive of that content is found
-//! in the bucket ([`Auditor::kept`]); otherwise [`Auditor::stream`] makes it for a caller and keeps it on the way, or
-//! [`Auditor::keep`] makes it for the bucket alone. A few receipts are under way at a time, and
-//! manifest and index grow on the disk: memory grows by the ZIP's directory alone. The same content gives the same bytes: nothing in an archive says
-//! when it was made.
+//! [`Auditor::plan`] reads the records and computes a hash of the archive's content. [`Auditor::kept`] finds an earlier
+//! archive with that hash in the bucket. Otherwise [`Auditor::stream`] builds the archive for a caller and stores a
+//! copy, or [`Auditor::keep`] builds it for the bucket alone.
+//!
+//! Four receipts are processed concurrently. Manifest and index grow on the disk, so memory grows with the ZIP's
+//! directory only. The same content gives the same bytes: no time of creation is written into an archive.
 //!
 //! | file | what |
 //! |---|---|
-//! | `plan.rs` | what there is, its hash, its size |
-//! | `dossier.rs` | what the archive holds of one receipt |
-//! | `index.rs`, `sheet.rs`, `readme.txt` | what it holds for people |
+//! | `plan.rs` | what the archive will hold: records, hash, size |
+//! | `dossier.rs` | the files of one receipt |
+//! | `index.rs`, `sheet.rs`, `readme.txt` | the parts that people read |
 //! | `archive.rs`, `growing.rs` | the ZIP, its manifest and signature |
-//! | `out.rs` | where it goes |
+//! | `out.rs` | the destinations: caller and bucket |
 
 mod archive;
 mod dossier;
@@ -25,7 +26,7 @@ mod sheet;
 use std::io;
 
 use bytes::Bytes;
-use ecf_store::{ContentHash, Exports, Identities, KeptExport, StoreError, Table};
+use ecf_store::{ContentHash, Exports, Identities, StoreError, Table, exports::KeptExport};
 use futures::{Stream, StreamExt as _, future::BoxFuture, stream};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
@@ -43,12 +44,12 @@ use sheet::Sheet;
 pub use plan::{Order, Plan, TooLarge};
 
 const README: &str = include_str!("audit/readme.txt");
-/// Receipts that are read, printed and packed at the same time.
+/// Receipts that are read, printed and compressed concurrently.
 const AT_ONCE: usize = 4;
-/// Pieces that wait for a slow caller.
+/// Chunks that are buffered for a slow caller.
 const WAITING: usize = 4;
 
-/// Why there is no archive.
+/// Why an archive could not be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuditError {
@@ -76,17 +77,17 @@ pub enum AuditError {
     Remarked,
 }
 
-/// An archive in the bucket.
+/// An archive that is stored in the bucket.
 #[derive(Debug, Clone, Copy)]
 pub struct Stored {
-    /// What its object is named by.
+    /// The name of its object.
     pub name: ContentHash,
     pub size_bytes: u64,
-    /// Its index remarks documents that are missing or altered.
+    /// Whether its index remarks that documents are missing or altered.
     pub has_remarks: bool,
 }
 
-/// Makes archives.
+/// Builds audit archives.
 #[derive(Debug, Clone)]
 pub struct Auditor {
     table: Table,
@@ -96,7 +97,8 @@ pub struct Auditor {
 }
 
 impl Auditor {
-    /// Whose records and documents there are, where archives are kept, and who signs them.
+    /// An auditor of the records in `table` and the documents in `files`. Archives are stored in `exports` and signed
+    /// by the company's certificate in `identities`.
     pub fn new(table: Table, files: Files, exports: Exports, identities: Identities) -> Self {
         Self {
             table,
@@ -106,7 +108,7 @@ impl Auditor {
         }
     }
 
-    /// The archive of this content, if it was made before.
+    /// An archive with the planned content that was built before, if there is one.
     ///
     /// # Errors
     /// Failures of the store.
@@ -114,14 +116,14 @@ impl Auditor {
         Ok(self.exports.find(&plan.order.scope, &plan.content).await?)
     }
 
-    /// The archive in pieces, made as they are taken. It breaks off with an error when it would be longer than the limit, and goes on into the
-    /// bucket when its reader goes.
+    /// The archive as a stream of chunks, built as the caller reads them. The stream ends with an error when the
+    /// archive exceeds `limit_bytes`. When the caller disconnects, the upload to the bucket continues.
     pub fn stream(
         self,
         plan: Plan,
         limit_bytes: u64,
     ) -> impl Stream<Item = Result<Bytes, AuditError>> + Send + 'static {
-        // Nothing is begun before the first piece is asked for: whoever wants the headers alone drops this.
+        // Work starts when the first chunk is polled: a caller that needs only the headers drops the stream.
         let begun = async move {
             let (sender, pieces) = mpsc::channel(WAITING);
             let upload = self.exports.begin(&plan.order.scope, &plan.content);
@@ -132,10 +134,11 @@ impl Auditor {
         stream::once(begun).flatten()
     }
 
-    /// Makes the archive for the bucket alone, of any size. One with remarks gets a name by which [`Auditor::kept`] does not find it.
+    /// Builds the archive for the bucket alone, without a size limit. An archive with remarks is stored under another
+    /// name, so that [`Auditor::kept`] does not find it.
     ///
     /// # Errors
-    /// Failures of the store, and [`AuditError::Changed`] when the receipts were others at the end.
+    /// Failures of the store, and [`AuditError::Changed`] when receipts changed while the archive was built.
     pub async fn keep(self, plan: Plan) -> Result<Stored, AuditError> {
         let (scope, content) = (plan.order.scope, plan.content);
         let out = Out::to_bucket(self.exports.begin(&scope, &content), Worth::Whole);
@@ -170,7 +173,7 @@ impl Auditor {
         })
     }
 
-    /// Writes everything but manifest and directory.
+    /// Writes all entries except the manifest.
     async fn fill(&self, plan: &Plan, archive: &mut Archive) -> Result<Worth, AuditError> {
         let mut content = plan.heading.content();
         let mut filled = Filled::begin()?;
@@ -212,21 +215,22 @@ impl Auditor {
     }
 }
 
-/// What comes together while an archive is filled.
+/// What accumulates while an archive is filled.
 struct Filled {
     index: Growing,
     sheet: Sheet,
     has_remarks: bool,
 }
 
-/// What a filled archive is worth, from nothing to everything.
+/// How complete an archive is, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Worth {
-    /// It is not what was planned, because receipts changed meanwhile.
+    /// The content differs from the plan, because receipts changed meanwhile.
     Changed,
-    /// It is what was planned, but for what its index remarks. Who mends that and asks again wants another.
+    /// The content is as planned, but the index has remarks. It is not cached: after a repair, the next request must
+    /// build a new archive.
     Remarked,
-    /// It is what was planned.
+    /// The content is as planned, without remarks.
     Whole,
 }
 
@@ -263,7 +267,7 @@ impl Filled {
     }
 }
 
-/// The pieces that are on their way, and who makes them; nothing after a failure was told.
+/// The receiver of chunks and the task that builds them; `None` after an error was returned.
 type Making = Option<(mpsc::Receiver<Bytes>, JoinHandle<Result<u64, AuditError>>)>;
 
 async fn piece(making: Making) -> Option<(Result<Bytes, AuditError>, Making)> {

@@ -6,14 +6,15 @@ use bytes::Bytes;
 use ecf_ri::{Design, Logo};
 use ecf_store::{Artifacts, CompanyId, ContentHash, StoreError, Table};
 
-/// A design, and the hash of all that it is made of.
+/// A design, and the hash of everything that it consists of.
 #[derive(Debug, Clone)]
 pub(crate) struct Prepared {
     pub(crate) design: Arc<Design>,
     pub(crate) hash: ContentHash,
 }
 
-/// The company's design as it is now. What cannot be used any more is left out: a print without a logo is one too.
+/// The company's current design. A part that can no longer be used is left out: a print without its logo is still
+/// valid.
 pub(crate) async fn prepare(table: &Table, artifacts: &Artifacts, company: &CompanyId) -> Result<Prepared, StoreError> {
     let stored = table.design(company).await?;
     let part = |text: &Option<String>| text.clone().unwrap_or_default();

@@ -1,7 +1,7 @@
-//! What proves receipts to people: the printed representation, made when it is asked for and then kept ([`Files`]), and the audit
-//! archive with everything of a span of time ([`audit`]).
+//! Evidence of receipts for people: the printed representation, made on request and then stored ([`Files`]), and the
+//! audit archive of a span of time ([`audit`]).
 //!
-//! The crate joins the store with `ecf_ri`, which knows no store.
+//! The crate joins the store with `ecf_ri`, which does not access the store.
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test"))]
 

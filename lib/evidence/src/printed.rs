@@ -1,25 +1,25 @@
-//! The printed representation of a receipt, as a file that is kept.
+//! The printed representation of a receipt, as a file that is stored.
 //!
-//! It is made of frozen bytes, so nothing on the receipt says where it is: the name of the object carries all that it was made
-//! of. What was made of the same things is found again, and what changes one of them (contingency, a rejection, the company's design, our layouts)
-//! leads to another object.
+//! It is derived from immutable data, so the receipt's record does not refer to it: the object's name is the hash of
+//! all inputs. The same inputs find the same object. When an input changes (contingency, a rejection, the company's
+//! design, our layouts), the name changes too.
 
 use bytes::Bytes;
 use ecf::StampHosts;
 use ecf_ri::{Format, Mode, Options, RiError};
-use ecf_store::{ArtifactKind, Artifacts, CompanyId, ContentHash, Receipt, Signed, StoreError, Table};
+use ecf_store::{ArtifactKind, Artifacts, CompanyId, ContentHash, Receipt, StoreError, Table, receipts::Signed};
 
 use crate::design::{self, Prepared};
 
-/// On what a receipt is to be printed.
+/// The paper on which a receipt is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Paper {
     pub format: Format,
-    /// Made anew, even if it is kept.
+    /// Print again even if a stored print exists.
     pub refresh: bool,
 }
 
-/// Why there is no printed representation.
+/// Why a receipt could not be printed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrintError {
@@ -33,7 +33,7 @@ pub enum PrintError {
     Broken(#[from] tokio::task::JoinError),
 }
 
-/// The files of receipts.
+/// The stored documents and prints of receipts.
 #[derive(Debug, Clone)]
 pub struct Files {
     table: Table,
@@ -42,7 +42,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// Files in this bucket, printed as the companies in the table want it; stamps point at these hosts.
+    /// Files in the bucket `artifacts`, printed with the designs in `table`; stamps point to `stamp_hosts`.
     pub fn new(table: Table, artifacts: Artifacts, stamp_hosts: StampHosts) -> Self {
         Self {
             table,
@@ -64,7 +64,7 @@ impl Files {
         &self.artifacts
     }
 
-    /// The printed representation: the one that is kept, or a new one, which is kept.
+    /// The stored print, or a new one that is then stored.
     ///
     /// # Errors
     /// Failures of the store, and a document that cannot be printed, which issuing would not have signed.
@@ -88,7 +88,7 @@ impl Files {
         Ok(printed)
     }
 
-    /// The name under which [`Files::printed`] keeps it.
+    /// The name under which [`Files::printed`] stores the print.
     ///
     /// # Errors
     /// Failures of the store.
@@ -102,7 +102,7 @@ impl Files {
         Ok(self.name(receipt, signed, paper.format, &design))
     }
 
-    /// Makes it from the signed bytes, beside the tasks that wait for others: it is nothing but computing.
+    /// Prints the signed bytes on a blocking thread, because it is pure computation.
     pub(crate) async fn print(
         &self,
         receipt: &Receipt,
@@ -125,7 +125,7 @@ impl Files {
         Ok(printing.await??.into())
     }
 
-    /// All that it is made of, as the name under which it is kept.
+    /// The hash of all inputs: the name of the stored print.
     fn name(&self, receipt: &Receipt, signed: &Signed, format: Format, design: &Prepared) -> ContentHash {
         ContentHash::of_parts([
             b"ri".as_slice(),
@@ -140,7 +140,7 @@ impl Files {
     }
 }
 
-/// What became of the receipt, which only the record knows.
+/// How the print is marked. Only the record states it, not the document.
 fn mode(receipt: &Receipt) -> Mode {
     Mode::of(receipt.state, receipt.circumstances())
 }

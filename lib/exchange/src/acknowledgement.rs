@@ -1,21 +1,21 @@
-//! A buyer's acknowledgement of receipt (ARECF): whether it is one, and what it says.
+//! A buyer's acknowledgement of receipt (ARECF): parsing, signature and content.
 
 use ecf::catalogue::{CodigoMotivoNoRecibido, EstadoAcuse};
 use ecf::messages::Arecf;
 use ecf::{Encf, Rnc};
-use ecf_trust::{Judge, SignedBy, TrustError};
+use ecf_certificates::{Judge, SignedBy, TrustError};
 use jiff::Timestamp;
 use xmldsig::{Limits, Verified};
 
-/// What a buyer says of a receipt that was sent to it.
+/// The content of an acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Acknowledged {
     Received,
-    /// The reason, if one is given.
+    /// With the buyer's reason, if the ARECF gives one.
     NotReceived(Option<CodigoMotivoNoRecibido>),
 }
 
-/// Which receipt must be acknowledged by whom.
+/// The receipt that must be acknowledged, and the buyer who must sign.
 #[derive(Debug, Clone, Copy)]
 pub struct Expected<'a> {
     pub rnc_emisor: &'a Rnc,
@@ -23,10 +23,10 @@ pub struct Expected<'a> {
     pub encf: &'a Encf,
 }
 
-/// Reads an acknowledgement, judges its signer, and holds it against this receipt.
+/// Reads an acknowledgement, verifies its signer, and compares it with the expected receipt.
 ///
 /// # Errors
-/// When the authorities cannot be read; inside, what is wrong with the acknowledgement.
+/// When the trusted authorities cannot be read. The inner error says what is wrong with the acknowledgement.
 pub async fn read(
     judge: &Judge,
     bytes: &[u8],

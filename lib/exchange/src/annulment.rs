@@ -1,12 +1,17 @@
-//! Telling the tax authority of annulled numbers: first they are taken, so that no receipt gets one, then the authority is told.
+//! Annulment of numbers: the numbers are first reserved, so that no receipt gets them, then reported to the tax
+//! authority.
 //!
-//! A refusal gives the numbers back, unless an earlier attempt's answer was lost: the authority may have annulled them then, and
-//! refuse because of that.
+//! A refusal frees the numbers, unless the answer to an earlier attempt was lost: that attempt may have annulled them,
+//! which would explain the refusal.
 
 use std::time::Duration;
 
 use ecf::Rnc;
-use ecf_store::{Annulment, AnnulmentState, ArtifactKind, ExchangeJob, NumbersTaken, Scope, StoreError, waits};
+use ecf_store::{
+    ArtifactKind, ExchangeJob, Scope, StoreError,
+    annulments::{Annulment, AnnulmentState, NumbersTaken},
+    waits,
+};
 use ecf_taxauth::{Ruling, Upload};
 
 use crate::Exchange;
@@ -14,11 +19,11 @@ use crate::Exchange;
 const NO_CERTIFICATE: &str = "the company has no certificate that is valid now";
 
 impl Exchange {
-    /// Makes one attempt to annul numbers, the authority's part for at most `patience`, and plans the next. Gives the annulment as
-    /// it stands then.
+    /// Makes one attempt to annul numbers and schedules the next. The authority's part is limited to `patience`.
+    /// Returns the annulment in its new state.
     ///
     /// # Errors
-    /// When the store fails; the due index brings the annulment back.
+    /// When the store fails; the due index finds the annulment again.
     pub async fn annul(
         &self,
         scope: &Scope,

@@ -1,21 +1,23 @@
-//! What a buyer answers to a receipt of ours (ACECF), verified and held against the receipt.
+//! A buyer's answer to a receipt that we issued (ACECF): verified, and compared with the receipt.
 //!
-//! An answer repeats what the receipt says; amounts are compared by value, since the authority's own sender writes them without
-//! decimals. The first answer of a trusted signer is final; one of an unknown signer is provisional until then.
+//! An answer repeats fields of the receipt. Amounts are compared by value, since the authority's own sender writes them
+//! without decimals. The first answer of a trusted signer is final. An answer of an unknown signer is provisional until
+//! then.
 
 use ecf::catalogue::EstadoAprobacion;
 use ecf::messages::Acecf;
 use ecf::messages::acecf::DetalleAprobacionComercial;
 use ecf::{Amounts, Encf, Monto, ReceiptState, structure};
+use ecf_certificates::{Judge, SignedBy, Signer, TrustError};
 use ecf_store::{
-    AnnouncementId, Answered, ArtifactKind, Artifacts, BuyerAnswer, ContentHash, Receipt, Scope, StoreError, Table,
+    AnnouncementId, ArtifactKind, Artifacts, ContentHash, Receipt, Scope, StoreError, Table,
+    receipts::{AnswerRecorded, BuyerAnswer},
 };
-use ecf_trust::{Judge, SignedBy, Signer, TrustError};
 use ecf_webhooks::News;
 use jiff::Timestamp;
 use xmldsig::{Limits, Verified};
 
-/// Why an answer is not taken, in a code and a sentence.
+/// Why an answer is rejected: a code and a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct NotTaken {
@@ -29,21 +31,21 @@ pub struct SignedAnswer {
     pub detail: DetalleAprobacionComercial,
     pub estado: EstadoAprobacion,
     pub signer: Signer,
-    /// Whether the signer's names are proven.
+    /// Whether the signer's certificate chain is trusted.
     pub signer_trusted: bool,
 }
 
 impl NotTaken {
-    /// Not taken for this reason.
+    /// A rejection with this code and this reason.
     pub fn because(code: &'static str, why: impl Into<String>) -> Self {
         Self { code, why: why.into() }
     }
 }
 
-/// Reads and verifies an answer, whose form must be that of the official schema, and judges its signer.
+/// Reads and verifies an answer, which must conform to the official schema, and judges its signer.
 ///
 /// # Errors
-/// When the authorities cannot be read; inside, `signature` or `structure` with what is wrong.
+/// When the trusted authorities cannot be read. The inner error has code `signature` or `structure` and a reason.
 pub async fn read(
     judge: &Judge,
     document: &[u8],
@@ -108,13 +110,13 @@ pub fn may_be_approved(encf: &Encf) -> Result<(), NotTaken> {
     Err(NotTaken::because("type_not_approved", why))
 }
 
-/// Whether an answer fits the receipt that it names.
+/// Checks that an answer matches the receipt that it names.
 ///
 /// # Errors
-/// What does not fit. Also when the record holds no amount, which is told as such.
+/// The field that does not match, or that the record holds no amount to compare.
 pub fn hold_against(detail: &DetalleAprobacionComercial, receipt: &Receipt) -> Result<(), NotTaken> {
-    if !receipt.ecf_type.is_approved_by_buyers() {
-        let why = format!("receipts of type {} are not approved", receipt.ecf_type);
+    if !receipt.fiscal.ecf_type.is_approved_by_buyers() {
+        let why = format!("receipts of type {} are not approved", receipt.fiscal.ecf_type);
         return Err(NotTaken::because("type_not_approved", why));
     }
     let is_valid = matches!(
@@ -131,28 +133,32 @@ pub fn hold_against(detail: &DetalleAprobacionComercial, receipt: &Receipt) -> R
     let differs = |field: &str, given: &dyn std::fmt::Display| {
         NotTaken::because("differs_from_receipt", format!("{field} {given} is not the receipt's"))
     };
-    if let Some(given) = detail.fecha_emision.filter(|given| *given != receipt.fecha_emision) {
+    if let Some(given) = detail
+        .fecha_emision
+        .filter(|given| *given != receipt.fiscal.fecha_emision)
+    {
         return Err(differs("FechaEmision", &given));
     }
-    let total = Monto::parse(&receipt.monto_total, Amounts::Verbatim).ok();
+    let total = Monto::parse(&receipt.fiscal.monto_total, Amounts::Verbatim).ok();
     let is_other = |given: &&Monto| total.as_ref().is_none_or(|total| total.value() != given.value());
     if let Some(given) = detail.monto_total.as_ref().filter(is_other) {
         return Err(differs("MontoTotal", given));
     }
     let buyer = detail.rnc_comprador.as_ref();
-    if let Some(given) = buyer.filter(|given| receipt.rnc_comprador.as_deref() != Some(given.as_str())) {
+    if let Some(given) = buyer.filter(|given| receipt.fiscal.rnc_comprador.as_deref() != Some(given.as_str())) {
         return Err(differs("RNCComprador", given));
     }
     Ok(())
 }
 
-/// Stores an answer on its receipt, bytes first, together with its announcement. The first answer stays, unless it was
-/// provisional and this one is of a trusted signer. Gives the announcement that is to be published, if there is one.
+/// Stores an answer on its receipt together with its announcement, bytes first. The first answer stays, unless it was
+/// provisional and the new one has a trusted signer. Returns the announcement to publish, if there is one.
 ///
 /// # Errors
-/// Failures of the store; inside, `answered_already` when the buyer gave another answer before.
+/// Failures of the store. The inner error is `answered_already` when the buyer gave a different answer before.
 pub async fn keep(
-    (table, artifacts): (&Table, &Artifacts),
+    table: &Table,
+    artifacts: &Artifacts,
     scope: &Scope,
     receipt: &Receipt,
     answer: &SignedAnswer,
@@ -172,14 +178,14 @@ pub async fn keep(
         .put(scope, receipt.created_at, id, ArtifactKind::Acecf, document.to_vec())
         .await?;
     let news = News::ApprovalReceived { receipt, answer: &kept };
-    let news = news.announcement(scope, receipt.company_rnc.as_str(), now);
+    let news = news.announcement(scope, receipt.fiscal.company_rnc.as_str(), now);
     Ok(match table.record_buyer_answer(scope, id, &kept, &news).await? {
-        Answered::Now => {
+        AnswerRecorded::Now => {
             tracing::info!(receipt.id = %id, estado = kept.estado.code(), "a buyer answered a receipt");
             Ok(Some(news.id))
         }
-        Answered::Already(earlier) if earlier.estado == answer.estado => Ok(None),
-        Answered::Already(_) => Err(NotTaken::because(
+        AnswerRecorded::Already(earlier) if earlier.estado == answer.estado => Ok(None),
+        AnswerRecorded::Already(_) => Err(NotTaken::because(
             "answered_already",
             "the buyer gave another answer to this receipt before",
         )),

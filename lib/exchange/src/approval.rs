@@ -1,24 +1,28 @@
-//! Telling the issuer and the tax authority of an approval, each by itself.
+//! Delivery of an approval to the issuer and to the tax authority, independently of each other.
 
 use std::time::Duration;
 
-use ecf_store::{Approval, ArtifactKind, ExchangeJob, ForeignText, Scope, StoreError, Told, ToldState, waits};
+use ecf_store::{
+    ArtifactKind, ExchangeJob, ForeignText, Scope, StoreError,
+    approvals::{Approval, Transmission, TransmissionState},
+    waits,
+};
 use ecf_taxauth::{DirectoryError, Ruling, TaxAuthError, Upload, Wanted};
 use jiff::Timestamp;
 use xmldsig::Identity;
 
 use crate::Exchange;
-use crate::peer::{Addressee, PeerService, excerpt};
+use crate::peer::{Addressee, PeerDocument, PeerService, excerpt};
 
 const NO_CERTIFICATE: &str = "the company has no certificate that is valid now";
 const NO_ANSWER: &str = "no answer in time";
 
 impl Exchange {
-    /// Makes one attempt to tell whoever of the two was not told yet, for at most `patience` each, and plans the next. Gives the
-    /// approval as it stands then.
+    /// Makes one attempt to deliver an approval to each recipient that is still pending, and schedules the next. Each
+    /// call is limited to `patience`. Returns the approval in its new state.
     ///
     /// # Errors
-    /// When the store fails; the due index brings the approval back.
+    /// When the store fails; the due index finds the approval again.
     pub async fn tell(&self, scope: &Scope, approval: Approval, patience: Duration) -> Result<Approval, StoreError> {
         let now = self.clock.now();
         if !approval.issuer.is_pending() && !approval.authority.is_pending() {
@@ -66,7 +70,7 @@ impl Exchange {
         Ok(approval)
     }
 
-    /// Writes down what came of an attempt, and when the next one comes.
+    /// Records the result of an attempt and the time of the next one.
     async fn plan(&self, scope: &Scope, approval: &mut Approval) -> Result<(), StoreError> {
         let now = self.clock.now();
         let is_open = approval.issuer.is_pending() || approval.authority.is_pending();
@@ -76,7 +80,7 @@ impl Exchange {
         if wait.is_none() {
             for told in [&mut approval.issuer, &mut approval.authority] {
                 if told.is_pending() {
-                    told.state = ToldState::GivenUp;
+                    told.state = TransmissionState::GivenUp;
                     tracing::error!(approval.id = %approval.id, encf = %approval.encf, words = told.words.as_deref(), "an approval could not be told for days");
                 }
             }
@@ -103,7 +107,7 @@ impl Exchange {
         identity: &Identity,
         xml: &[u8],
         patience: Duration,
-    ) -> (Told, Option<String>) {
+    ) -> (Transmission, Option<String>) {
         if !approval.authority.is_pending() {
             return (approval.authority.clone(), None);
         }
@@ -117,10 +121,10 @@ impl Exchange {
         match ruling {
             Ok(Ok(ruling)) => {
                 let answer = ruling.answer();
-                let told = Told {
+                let told = Transmission {
                     state: match ruling {
-                        Ruling::Taken(_) => ToldState::Taken,
-                        Ruling::Refused(_) => ToldState::Refused,
+                        Ruling::Taken(_) => TransmissionState::Taken,
+                        Ruling::Refused(_) => TransmissionState::Refused,
                     },
                     words: answer.words().or_else(|| answer.estado.clone()).map(Into::into),
                     at: Some(now),
@@ -144,7 +148,7 @@ impl Exchange {
         identity: &Identity,
         xml: &[u8],
         patience: Duration,
-    ) -> Told {
+    ) -> Transmission {
         if !approval.issuer.is_pending() {
             return approval.issuer.clone();
         }
@@ -155,7 +159,13 @@ impl Exchange {
         }
     }
 
-    async fn try_to_tell_issuer(&self, scope: &Scope, approval: &Approval, identity: &Identity, xml: &[u8]) -> Told {
+    async fn try_to_tell_issuer(
+        &self,
+        scope: &Scope,
+        approval: &Approval,
+        identity: &Identity,
+        xml: &[u8],
+    ) -> Transmission {
         let now = self.clock.now();
         let to = match &approval.receiver_url {
             Some(url) => Addressee {
@@ -169,18 +179,20 @@ impl Exchange {
                 Err(told) => return told,
             },
         };
-        // The authority's rule for names of files (technical description, table of names).
-        let file_name = format!("{}{}.xml", approval.rnc_comprador, approval.encf);
+        let document = PeerDocument {
+            file_name: &format!("{}{}.xml", approval.rnc_comprador, approval.encf),
+            xml,
+        };
         let service = PeerService::AprobacionComercial;
-        match self.peers.send(service, &to, identity, (&file_name, xml), now).await {
-            Ok(reply) if reply.is_success() => Told {
-                state: ToldState::Taken,
+        match self.peers.send(service, &to, identity, document, now).await {
+            Ok(reply) if reply.is_success() => Transmission {
+                state: TransmissionState::Taken,
                 words: None,
                 at: Some(now),
             },
-            // The standard knows two answers, 200 and 400.
-            Ok(reply) if matches!(reply.status, 400 | 422) => Told {
-                state: ToldState::Refused,
+            // The standard defines two answers, 200 and 400.
+            Ok(reply) if matches!(reply.status, 400 | 422) => Transmission {
+                state: TransmissionState::Refused,
                 words: Some(excerpt(&reply).into()),
                 at: Some(now),
             },
@@ -195,12 +207,12 @@ impl Exchange {
         approval: &Approval,
         identity: &Identity,
         now: Timestamp,
-    ) -> Result<Addressee, Told> {
+    ) -> Result<Addressee, Transmission> {
         let session = self
             .tokens
             .session(scope.environment, identity)
             .of_company(&scope.company);
-        // An address that failed before may have moved.
+        // After a failed attempt the address may have changed.
         let wanted = if approval.attempts > 1 {
             Wanted::Fresh
         } else {
@@ -221,14 +233,14 @@ impl Exchange {
                     authentication,
                     is_listed: true,
                 })
-                .ok_or_else(|| Told {
-                    state: ToldState::NotListed,
+                .ok_or_else(|| Transmission {
+                    state: TransmissionState::NotListed,
                     words: Some("the issuer has no address in the directory".into()),
                     at: Some(now),
                 })
             }
-            Err(DirectoryError::Authority(error @ TaxAuthError::NotOffered { .. })) => Err(Told {
-                state: ToldState::NotListed,
+            Err(DirectoryError::Authority(error @ TaxAuthError::NotOffered { .. })) => Err(Transmission {
+                state: TransmissionState::NotListed,
                 words: Some(error.to_string().into()),
                 at: Some(now),
             }),
@@ -237,17 +249,17 @@ impl Exchange {
     }
 }
 
-fn pending(words: impl Into<ForeignText>, now: Timestamp) -> Told {
-    Told {
-        state: ToldState::Pending,
+fn pending(words: impl Into<ForeignText>, now: Timestamp) -> Transmission {
+    Transmission {
+        state: TransmissionState::Pending,
         words: Some(words.into()),
         at: Some(now),
     }
 }
 
-fn not_needed(words: impl Into<ForeignText>, now: Timestamp) -> Told {
-    Told {
-        state: ToldState::NotNeeded,
+fn not_needed(words: impl Into<ForeignText>, now: Timestamp) -> Transmission {
+    Transmission {
+        state: TransmissionState::NotNeeded,
         words: Some(words.into()),
         at: Some(now),
     }

@@ -1,13 +1,14 @@
-//! The exchange with other issuers, from our side: their services, what they acknowledge, what buyers answer, and the messages
-//! that go to an issuer and to the tax authority.
+//! The exchange of messages with other issuers: the client of their services, and the delivery of approvals and
+//! annulments.
 //!
-//! - [`Peers`]: the services that every electronic taxpayer has, behind the guarded client;
-//! - [`acknowledgement`]: whether an ARECF is one, and what it says;
-//! - [`answer`]: a buyer's ACECF, held against the receipt that it names;
-//! - [`Exchange`]: tells an issuer and the authority of an approval, and the authority of annulled numbers, in one attempt after
-//!   another ([`EXCHANGE`](ecf_store::waits::EXCHANGE)).
+//! - [`Peers`]: the client of the services that every electronic taxpayer runs, behind the guarded client;
+//! - [`acknowledgement`]: reads a buyer's ARECF;
+//! - [`answer`]: reads a buyer's ACECF and compares it with the receipt that it names;
+//! - [`Exchange`]: sends an approval to the issuer and the authority, and an annulment to the authority. One call is
+//!   one attempt; the waits between them are [`EXCHANGE`](ecf_store::waits::EXCHANGE).
 //!
-//! Two functions use it: `approvals` makes the first attempt while the caller waits, `exchange-worker` all later ones.
+//! Two functions use it: `approvals` makes the first attempt while the caller waits, `exchange-worker` makes all later
+//! ones.
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
@@ -20,20 +21,20 @@ mod peer;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ecf_certificates::{CannotSign, Judge, signing_identity};
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
-    Artifacts, Clients, CompanyId, ExchangeJob, Identities, LONGEST_DELAY, Queues, StoreError, Table, Vault,
+    Artifacts, Clients, CompanyId, ExchangeJob, Identities, LONGEST_DELAY, QueueUrls, Queues, StoreError, Table, Vault,
 };
 use ecf_taxauth::{Directory, Endpoints, TaxAuth, Tokens, Waiting};
-use ecf_trust::Judge;
 use ecf_webhooks::{Guard, GuardedClient, Reach};
 use jiff::Timestamp;
 use xmldsig::Identity;
 
-pub use peer::{Addressee, PeerError, PeerService, Peers};
+pub use peer::{Addressee, PeerDocument, PeerError, PeerService, Peers};
 
-/// What both functions need to tell somebody something.
+/// The clients that both functions need to deliver messages.
 #[derive(Clone)]
 pub struct Exchange {
     pub table: Table,
@@ -47,7 +48,7 @@ pub struct Exchange {
     pub clock: Clock,
 }
 
-/// How long each party may take.
+/// Time-outs for each recipient.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
     /// One call of the tax authority.
@@ -57,7 +58,7 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// Somebody waits for the answer.
+    /// Short time-outs, for a request whose caller waits.
     #[must_use]
     pub fn of_request() -> Self {
         Self {
@@ -69,7 +70,7 @@ impl Patience {
         }
     }
 
-    /// Nobody waits.
+    /// Long time-outs, for a queue worker.
     #[must_use]
     pub fn of_worker() -> Self {
         Self {
@@ -83,11 +84,12 @@ impl Patience {
 }
 
 impl Exchange {
-    /// Builds it from a function's environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`, `EXCHANGE_QUEUE_URL`, `TAXAUTH_ECF_URL`,
-    /// `TAXAUTH_FC_URL`, `TAXAUTH_STATUS_URL`, `RECEPTION_TRUST` (`confirm` or `chain`) and optionally `ALLOW_LOOPBACK_TARGETS`.
+    /// Builds the clients from a function's environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`,
+    /// `EXCHANGE_QUEUE_URL`, `TAXAUTH_ECF_URL`, `TAXAUTH_FC_URL`, `TAXAUTH_STATUS_URL`, `RECEPTION_TRUST` (`confirm` or
+    /// `chain`) and optionally `ALLOW_LOOPBACK_TARGETS`.
     ///
     /// # Errors
-    /// Names the first variable that is missing or wrong.
+    /// Names the first variable that is missing or invalid.
     pub fn from_env(
         env: &Env,
         clients: &Clients,
@@ -104,15 +106,16 @@ impl Exchange {
         )?;
         let taxauth = TaxAuth::new(endpoints, patience.authority)?;
         let tokens = Tokens::new(taxauth, table.clone(), vault.clone(), clock.clone());
-        let reach = match env.parsed("ALLOW_LOOPBACK_TARGETS")?.unwrap_or(false) {
-            true => Reach::PublicAndLoopback,
-            false => Reach::Public,
+        let reach = if env.parsed("ALLOW_LOOPBACK_TARGETS")?.unwrap_or(false) {
+            Reach::PublicAndLoopback
+        } else {
+            Reach::Public
         };
         Ok(Self {
             artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
             judge: Judge::new(vault.clone(), env.required_as("RECEPTION_TRUST")?),
             identities: Identities::new(vault),
-            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            queues: Queues::new(clients.sqs.clone(), QueueUrls::from_env(env)?),
             tokens: Arc::new(match waiting {
                 Some(waiting) => tokens.with_waiting(waiting),
                 None => tokens,
@@ -127,23 +130,25 @@ impl Exchange {
         })
     }
 
-    /// The company's certificate, if it has one that is valid now.
+    /// The company's certificate, if one is registered and valid now. A certificate that cannot be opened counts as
+    /// missing and is logged.
     ///
     /// # Errors
-    /// When it cannot be asked for. One that does not open is none.
+    /// When the store cannot be read.
     pub async fn identity(&self, company: &CompanyId, now: Timestamp) -> Result<Option<Arc<Identity>>, StoreError> {
-        match self.identities.of(company, now).await {
-            Ok(found) => Ok(found.filter(|identity| identity.certificate().is_valid_at(now))),
-            Err(error @ StoreError::Corrupt { .. }) => {
+        match signing_identity(&self.identities, company, now).await {
+            Ok(identity) => Ok(Some(identity)),
+            Err(CannotSign::Missing | CannotSign::NotValid { .. }) => Ok(None),
+            Err(CannotSign::Unusable(error)) => {
                 tracing::error!(company.id = %company, error = %ecf_runtime::telemetry::chain(&error), "the company's certificate does not open");
                 Ok(None)
             }
-            Err(error) => Err(error),
+            Err(CannotSign::Vault(error)) => Err(error),
         }
     }
 
-    /// Sends the message of the next attempt, when a queue can hold it that long. A message that is lost is found by the due
-    /// index.
+    /// Enqueues the next attempt, unless the wait exceeds the longest delay of a queue. The due index finds an attempt
+    /// whose message is lost.
     pub async fn queue_next(&self, job: &ExchangeJob, wait: Duration) {
         if wait > LONGEST_DELAY {
             return;

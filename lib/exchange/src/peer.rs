@@ -1,10 +1,11 @@
-//! The services of the authority's standard that every electronic taxpayer has, from the caller's side.
+//! The client of the services that the authority's standard requires of every electronic taxpayer.
 //!
-//! Their addresses come from the directory or from a caller of ours, so every call goes through the guarded client.
+//! Their addresses come from the directory or from an API caller, so every call goes through the guarded client.
 //!
-//! A peer that answers 401 wants a token, which costs a signed seed. A signed seed is worth a token of whoever issued the seed: a
-//! peer may hand out the tax authority's own seed and use the signature there. The standard has no defence against that, so we
-//! narrow it: seeds are signed for addresses of the directory only, after a 401, once a peer and hour, and every one is logged.
+//! A peer that answers 401 demands a token, which requires a signed seed. A signed seed can be exchanged for a token at
+//! the service that issued the seed: a peer may hand out the tax authority's own seed and use our signature there. The
+//! standard has no defence against that, so we limit the risk: seeds are signed only for addresses from the directory,
+//! only after a 401, once per peer and hour, and every signature is logged.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,23 +18,23 @@ use ecf_webhooks::{DeliveryError, GuardedClient, Reply};
 use jiff::{SignedDuration, Timestamp};
 use xmldsig::{Identity, Limits};
 
-/// How long a token is believed whose end is not told; an hour is usual.
+/// How long a token without an expiry is used; one hour is usual.
 const TOKEN_KEPT: SignedDuration = SignedDuration::from_mins(50);
-/// A token is not used in its last moments.
+/// A token is not used in the last minute before its expiry.
 const TOKEN_MARGIN: SignedDuration = SignedDuration::from_mins(1);
-/// The time between two signed seeds for one peer: the usual life of a token.
+/// The time between two signed seeds for one peer: the usual lifetime of a token.
 const SEED_INTERVAL: SignedDuration = TOKEN_KEPT;
-/// How many peers are cached.
+/// Upper bound of the peers in the cache.
 const MOST_PEERS: usize = 1_000;
-/// As much of an answer as is told.
+/// Characters of an answer that are quoted.
 const EXCERPT_CHARS: usize = 300;
 
-/// A service that takes documents.
+/// A service that accepts documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PeerService {
     /// Receipts.
     Recepcion,
-    /// What a buyer says of a receipt.
+    /// A buyer's approval or rejection of a receipt.
     AprobacionComercial,
 }
 
@@ -46,7 +47,7 @@ impl PeerService {
     }
 }
 
-/// Where somebody receives.
+/// The address of a peer.
 #[derive(Debug, Clone)]
 pub struct Addressee {
     pub environment: Environment,
@@ -54,20 +55,28 @@ pub struct Addressee {
     pub base: String,
     /// The prefix of its authentication where the directory names one, else it is below `base`.
     pub authentication: Option<String>,
-    /// Whether the tax authority's directory names the address. No seed is signed for any other.
+    /// Whether the address comes from the tax authority's directory. Seeds are signed only for such addresses.
     pub is_listed: bool,
 }
 
-/// Why an issuer gave no usable answer.
+/// What is sent.
+#[derive(Debug, Clone, Copy)]
+pub struct PeerDocument<'a> {
+    /// The authority has a rule for it (technical description, table of names).
+    pub file_name: &'a str,
+    pub xml: &'a [u8],
+}
+
+/// Why a peer gave no usable answer.
 #[derive(Debug, thiserror::Error)]
 pub enum PeerError {
-    /// There was no answer.
+    /// The call got no answer.
     #[error("{0}")]
     NoAnswer(#[from] DeliveryError),
-    /// It gave no token.
+    /// Its authentication service granted no token.
     #[error("its authentication failed: {0}")]
     Authentication(String),
-    /// It demands a token, and a seed is not signed for it now.
+    /// It demands a token, and no seed may be signed now.
     #[error("it demands a token, and {0}")]
     NoSeed(&'static str),
     /// Our own signature could not be made.
@@ -83,10 +92,10 @@ pub struct Peers {
     logins: Arc<Mutex<HashMap<PeerKey, Login>>>,
 }
 
-/// A peer's authentication, and our certificate.
+/// A peer's authentication address, and the fingerprint of our certificate.
 type PeerKey = (String, [u8; 32]);
 
-/// When a seed was signed for a peer, and the token that it gave.
+/// When a seed was signed for a peer, and the token that was granted.
 #[derive(Clone)]
 struct Login {
     seed_signed_at: Timestamp,
@@ -102,7 +111,7 @@ impl std::fmt::Debug for Login {
 }
 
 impl Peers {
-    /// Calls through this client.
+    /// Peers that are called through this client.
     #[must_use]
     pub fn new(client: GuardedClient, metrics: Metrics) -> Self {
         Self {
@@ -112,22 +121,22 @@ impl Peers {
         }
     }
 
-    /// The guard in front of it.
+    /// The guard that checks addresses.
     #[must_use]
     pub fn guard(&self) -> &ecf_webhooks::Guard {
         self.client.guard()
     }
 
-    /// Sends a document. A peer that demands a token is asked for one, and for another when it does not accept ours.
+    /// Sends a document. When the peer demands a token or rejects the cached one, obtains a new token and retries once.
     ///
     /// # Errors
-    /// Why there is no answer of the service.
+    /// Why the service gave no answer.
     pub async fn send(
         &self,
         service: PeerService,
         to: &Addressee,
         identity: &Identity,
-        (file_name, xml): (&str, &[u8]),
+        PeerDocument { file_name, xml }: PeerDocument<'_>,
         now: Timestamp,
     ) -> Result<Reply, PeerError> {
         let address = format!("{}{}", prefix(&to.base), service.path());
@@ -165,7 +174,7 @@ impl Peers {
         (now < *until).then(|| token.clone())
     }
 
-    /// Whether a seed may be signed for this peer now. The answer counts as one that was signed.
+    /// Whether a seed may be signed for this peer now. `true` counts as a signature.
     fn may_sign_seed(&self, key: &PeerKey, now: Timestamp) -> bool {
         let mut logins = self.lock();
         let is_early = |login: &Login| now.duration_since(login.seed_signed_at) < SEED_INTERVAL;
@@ -179,7 +188,7 @@ impl Peers {
             seed_signed_at: now,
             token: None,
         };
-        // Too many peers within the hour: what cannot be counted is not signed.
+        // The cache is full of peers from the last hour. A signature that cannot be counted is not made.
         let has_room = logins.len() < MOST_PEERS;
         if has_room {
             logins.insert(key.clone(), login);
@@ -187,7 +196,7 @@ impl Peers {
         has_room
     }
 
-    /// A token for a signed seed, and until when it is used.
+    /// Exchanges a signed seed for a token. Returns the token and the end of its use.
     async fn log_in(
         &self,
         environment: Environment,
@@ -198,7 +207,7 @@ impl Peers {
         let (seed, validation) = authentication(base);
         let reply = self.client.get(&seed).await?;
         let seed = reply.bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&reply.bytes);
-        // Our signature stands for the taxpayer: nothing but a seed gets one.
+        // Our signature represents the taxpayer: only a seed is signed.
         if !reply.is_success() || Semilla::from_xml(seed).is_err() {
             return Err(PeerError::Authentication(format!(
                 "status {} and no seed",
@@ -232,7 +241,7 @@ impl Peers {
     }
 }
 
-/// Until when a token is used. A peer writes any instant as its end, so the arithmetic is checked.
+/// The end of a token's use. A peer may send any instant as expiry, so the arithmetic is checked.
 fn token_end(expira: Option<&str>, now: Timestamp) -> Timestamp {
     let latest = now + TOKEN_KEPT;
     let expira = expira.and_then(|expira| expira.parse::<Timestamp>().ok());
@@ -250,8 +259,8 @@ fn prefix(base: &str) -> &str {
     base.trim_end_matches('/')
 }
 
-/// Seed and validation. In pre-certification the directory was seen to name the authority's own authentication service, whose
-/// paths are other ones.
+/// Addresses of seed and validation. In pre-certification the directory names the authority's own authentication
+/// service, whose paths differ.
 fn authentication(base: &str) -> (String, String) {
     let base = prefix(base);
     if base.to_ascii_lowercase().ends_with("/autenticacion") {
@@ -262,7 +271,7 @@ fn authentication(base: &str) -> (String, String) {
     (format!("{service}/semilla"), format!("{service}/validacioncertificado"))
 }
 
-/// The beginning of an answer, as harmless text.
+/// The beginning of an answer as plain text.
 #[must_use]
 pub(crate) fn excerpt(reply: &Reply) -> String {
     let text = String::from_utf8_lossy(&reply.bytes);
@@ -273,9 +282,10 @@ pub(crate) fn excerpt(reply: &Reply) -> String {
         .filter(|character| !character.is_control())
         .take(EXCERPT_CHARS)
         .collect();
-    match text.is_empty() {
-        true => format!("status {}", reply.status),
-        false => format!("status {}: {text}", reply.status),
+    if text.is_empty() {
+        format!("status {}", reply.status)
+    } else {
+        format!("status {}: {text}", reply.status)
     }
 }
 

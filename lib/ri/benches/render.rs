@@ -1,4 +1,4 @@
-//! What a printed representation costs: the median time, and the most memory that the process took.
+//! The cost of a printed representation: median time and peak memory of the process.
 
 #![expect(clippy::print_stdout, reason = "a bench prints")]
 
@@ -15,7 +15,7 @@ use serde_json::json;
 mod receipts;
 
 fn main() {
-    // `cargo test --benches` only wants to see it run.
+    // `cargo test --benches` runs each case once.
     let quick = std::env::args().any(|argument| argument == "--test");
     println!("{:>24} {:>10} {:>10} {:>12}", "", "p50 ms", "PDF KB", "peak MB");
     let one_page = receipts::receipt(ReceiptType::E31);
@@ -43,7 +43,7 @@ fn main() {
     }
 }
 
-/// A consumer invoice of as many lines as the authority takes.
+/// A consumer invoice with the most lines that the authority accepts.
 fn longest() -> Vec<u8> {
     let mut payload = receipts::payload(ReceiptType::E32);
     let lines = (1..=10_000).map(|line| {
@@ -80,7 +80,7 @@ fn measure(name: &str, signed: &[u8], format: Format, rounds: usize) {
     println!("{name:>24} {median:>10.2} {:>10} {:>12}", size / 1_024, peak());
 }
 
-/// The peak of the resident memory in MB, where the system tells it.
+/// The peak resident memory in MB, where the system reports it.
 fn peak() -> String {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,6 +1,7 @@
 //! Prints receipts of every type, in every state and on every paper: `cargo run --example gallery -- DIR`.
 //!
-//! `infra/checks/prints/run` decodes and measures them by `prints.json`, and makes the contact sheets of `docs/images`.
+//! Also writes `prints.json`, the list of the files. `infra/checks/prints/run` decodes and measures them, and makes the
+//! contact sheets in `docs/images`.
 
 use std::error::Error;
 use std::fs;
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 #[expect(clippy::unwrap_used, reason = "the receipts are made here")]
 mod receipts;
 
-/// A production receipt in each state that shows, and one of a test environment held in contingency.
+/// A production receipt in each state with its own mark, and a test receipt that is held in contingency.
 const STATES: [(&str, Environment, Mode); 5] = [
     ("valid", Environment::Ecf, Mode::Accepted),
     ("rejected", Environment::Ecf, Mode::Rejected),
@@ -47,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The receipt on every paper.
+/// Prints the receipt on every paper.
 fn print_all(
     directory: &Path,
     name: &str,

@@ -1,14 +1,14 @@
-//! How amounts are printed: the digits of the document, with thousands apart and at least two decimals.
+//! How amounts are printed: the digits of the document, with grouped thousands and at least two decimals.
 
 use std::fmt::Display;
 
-/// The amount with the digits of the document. Zeros that only fill up are no digits: `02.1` is printed as `2.10` and
-/// `35.0000` as `35.00`. Nothing is rounded.
+/// The amount with the digits of the document, without padding zeros: `02.1` is printed as `2.10` and `35.0000` as
+/// `35.00`. Nothing is rounded.
 pub(crate) fn amount(value: &dyn Display) -> String {
     grouped(&value.to_string(), 2)
 }
 
-/// A quantity or a percentage: as an amount, but without decimals where they are all zero.
+/// A quantity or a percentage: as an amount, but without decimals that are all zero.
 pub(crate) fn quantity(value: &dyn Display) -> String {
     grouped(&value.to_string(), 0)
 }

@@ -1,7 +1,7 @@
-//! What is printed, in the order and the words of the authority's models; where it stands on the paper is for the layouts.
+//! The printed content, in the order and the words of the authority's models. The layouts decide about positions.
 //!
 //! Labels are Spanish, as the authority words them. Texts of the document pass through [`printable`], amounts through
-//! [`crate::amount`]: both keep what the document says.
+//! [`crate::amount`]; both preserve the document's meaning.
 
 mod lines;
 mod shipment;
@@ -29,25 +29,25 @@ pub(crate) struct Pair {
     pub(crate) value: String,
 }
 
-/// All that is printed of one receipt.
+/// Everything that is printed of one receipt.
 #[derive(Debug)]
 pub(crate) struct Content {
     /// The type in words.
     pub(crate) title: &'static str,
-    /// The trade name, where it is another than the legal one.
+    /// The trade name, if it differs from the legal name.
     pub(crate) trade_name: Option<String>,
     pub(crate) legal_name: String,
     pub(crate) issuer: Vec<Pair>,
-    /// How to reach the issuer, without labels.
+    /// The issuer's contact data, without labels.
     pub(crate) contact: Vec<String>,
-    /// The number and what goes with it.
+    /// The number, and the fields printed with it.
     pub(crate) identity: Vec<Pair>,
     pub(crate) buyer: Vec<Pair>,
-    /// How it is paid, and the numbers that both sides know it by.
+    /// Terms of payment, and reference numbers of both parties.
     pub(crate) terms: Vec<Pair>,
     pub(crate) lines: Lines,
     pub(crate) totals: Vec<Total>,
-    /// The code of the other currency, when there is one.
+    /// The code of the other currency, if the receipt has one.
     pub(crate) currency: Option<&'static str>,
     /// Delivery, shipment and transport.
     pub(crate) shipment: Vec<Pair>,
@@ -61,14 +61,14 @@ pub(crate) struct Content {
     /// The day and time of signing, as in the document.
     pub(crate) signed_at: ecf::FechaHora,
     pub(crate) encf: String,
-    /// What stands above everything on every sheet.
+    /// The marks above everything else, on every sheet.
     pub(crate) bands: Vec<Band>,
 }
 
 /// In the words of the authority (Informe Técnico, "Representación impresa").
 const DEFERRED: &str = "e-CF emitido en modalidad Envío Diferido, podrá ser consultado para su validez fiscal, a partir de \
                         las veinticuatro (24) horas.";
-/// Customary, and what tells the paper from the receipt itself.
+/// Customary; it distinguishes the print from the receipt itself.
 pub(crate) const CLOSING: &str = "Representación impresa de un e-CF";
 
 impl Content {
@@ -233,7 +233,7 @@ fn payments(id_doc: &IdDoc) -> Option<String> {
     Some(payments.collect::<Vec<_>>().join("; "))
 }
 
-/// The account that a cheque or a transfer comes from.
+/// The account from which a cheque or a transfer is paid.
 fn account(id_doc: &IdDoc) -> Option<String> {
     let parts = [
         id_doc.tipo_cuenta_pago.map(|kind| kind.words().to_owned()),
@@ -249,7 +249,7 @@ fn measure<T: Display>(value: &Option<T>, unit: Option<UnidadMedida>) -> Option<
     Some(unit.map_or(value.clone(), |unit| format!("{value} {}", unit.words())))
 }
 
-/// The format does not say in which currency the costs of an export are: none is printed.
+/// An amount without a currency: the format does not state in which currency the costs of an export are.
 fn money<T: Display>(value: &Option<T>) -> Option<String> {
     value.as_ref().map(|value| amount(value))
 }
@@ -273,7 +273,7 @@ fn value<T: Display>(field: &Option<T>) -> Option<String> {
     field.as_ref().map(ToString::to_string)
 }
 
-/// The address with municipality and province in words.
+/// The address, with municipality and province in words.
 fn address(
     street: &Option<ecf::Texto>,
     municipio: Option<ProvinciaMunicipio>,
@@ -284,7 +284,7 @@ fn address(
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// The name of a place without the word that says what it is.
+/// The name of a place without the word for its kind.
 fn place(code: ProvinciaMunicipio) -> String {
     let words = code.words();
     let name = words

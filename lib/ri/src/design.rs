@@ -1,4 +1,4 @@
-//! What an issuer adds to the printed representation: logo, colour and a closing line.
+//! The issuer's design of the printed representation: logo, colour and a closing line.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,14 +8,14 @@ use thiserror::Error;
 
 use crate::pdf;
 
-/// What an issuer adds. The default is black on white with nothing added.
+/// What an issuer adds to the print. The default is black on white without additions.
 #[derive(Debug, Clone, Default)]
 pub struct Design {
     /// Printed at the top.
     pub logo: Option<Logo>,
     /// The colour of the title and of the head of the table, on letter sheets.
     pub color: Color,
-    /// A closing line, such as a slogan or where to complain.
+    /// A closing line, such as a slogan or a contact for complaints.
     pub footer: Option<String>,
 }
 
@@ -27,11 +27,11 @@ pub struct Color {
     blue: u8,
 }
 
-/// A text that is no colour.
+/// A text that does not name a colour.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{given:?} is not a colour such as #1f3a5f")]
 pub struct UnknownColor {
-    /// The text as it came.
+    /// The text as received.
     pub given: String,
 }
 
@@ -52,12 +52,12 @@ impl Color {
         (self.red, self.green, self.blue)
     }
 
-    /// The colour for small text on white: itself, or black where it is too light to be read.
+    /// The colour for small text on white: itself, or black if it is too light to read.
     pub(crate) fn on_white(self) -> Self {
         if self.brightness() > 140 { Self::BLACK } else { self }
     }
 
-    /// The colour for text on this one.
+    /// The colour for text on this one: black or white.
     pub(crate) fn contrast(self) -> Self {
         if self.brightness() > 140 {
             Self::BLACK
@@ -66,7 +66,7 @@ impl Color {
         }
     }
 
-    /// The brightness that the eye sees, from 0 to 255.
+    /// The perceived brightness, from 0 to 255.
     fn brightness(self) -> u32 {
         (u32::from(self.red) * 299 + u32::from(self.green) * 587 + u32::from(self.blue) * 114) / 1_000
     }
@@ -99,13 +99,13 @@ impl fmt::Display for Color {
     }
 }
 
-/// An image that was tried out: it is of a safe kind and size, and a PDF takes it.
+/// An image that is checked: its format and size are allowed, and the PDF library accepts it.
 #[derive(Clone)]
 pub struct Logo {
     image: Image,
 }
 
-/// Why an image is no logo.
+/// Why an image is rejected as a logo.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum LogoError {
@@ -117,38 +117,38 @@ pub enum LogoError {
         /// The limit.
         limit: usize,
     },
-    /// Neither PNG nor JPEG.
+    /// The format is neither PNG nor JPEG.
     #[error("the image is neither PNG nor JPEG")]
     Kind,
-    /// Too many pixels, or none.
+    /// A side has more pixels than the limit, or none.
     #[error("the image has {width} × {height} pixels, at least 1 and at most {limit} are taken on each side")]
     Pixels {
-        /// Pixels from left to right.
+        /// The width.
         width: u32,
-        /// Pixels from top to bottom.
+        /// The height.
         height: u32,
-        /// The limit of each.
+        /// The limit of each side.
         limit: u32,
     },
-    /// The file is damaged, or uses colours that cannot be archived (CMYK).
+    /// The file is damaged, or uses colours that PDF/A does not allow (CMYK).
     #[error("the image cannot be used: {reason}")]
     Unusable {
-        /// What the PDF library says.
+        /// The PDF library's message.
         reason: String,
     },
 }
 
 impl Logo {
-    /// Size of the file.
+    /// Upper bound of the file size.
     pub const MAX_BYTES: usize = 256 * 1024;
-    /// Pixels on each side.
+    /// Upper bound of each side in pixels.
     pub const MAX_PIXELS: u32 = 2_000;
 
     /// Reads a PNG or JPEG file.
     ///
     /// # Errors
     ///
-    /// When it is of another kind, too large, damaged, or in colours that cannot be archived.
+    /// When the format differs, the file is too large or damaged, or its colours are not allowed in PDF/A.
     pub fn read(bytes: &[u8]) -> Result<Self, LogoError> {
         if bytes.len() > Self::MAX_BYTES {
             return Err(LogoError::TooLarge {
@@ -157,7 +157,7 @@ impl Logo {
             });
         }
         let data = bytes.to_vec().into();
-        // The size stands in the head of the file: it is checked before any pixel is read.
+        // The size is in the file's header, so it is checked before any pixel is decoded.
         let image = match bytes {
             [0x89, b'P', b'N', b'G', ..] => Image::from_png(data, false),
             [0xFF, 0xD8, 0xFF, ..] => Image::from_jpeg(data, false),
@@ -181,7 +181,7 @@ impl Logo {
         &self.image
     }
 
-    /// The largest size that fits into this box.
+    /// The largest size, in the image's proportions, that fits into this box.
     pub(crate) fn fitted(&self, width: f32, height: f32) -> (f32, f32) {
         let (pixels_wide, pixels_high) = self.image.size();
         let scale = (width / pixels_wide as f32).min(height / pixels_high as f32);

@@ -1,7 +1,7 @@
-//! The two embedded faces: which characters they have, and how wide a text is.
+//! The two embedded faces: their characters, and the width of a text.
 //!
-//! Text is set one glyph per character, without kerning or ligatures: the scripts of the font need no more, and figures
-//! are all of one width, so that amounts line up.
+//! Text is set one glyph per character, without kerning or ligatures: the scripts of the font need neither. All digits
+//! have the same width, so amounts line up.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ pub(crate) enum Weight {
     Bold,
 }
 
-/// A face, read once.
+/// A face, loaded once.
 pub(crate) struct Face {
     pub(crate) font: Font,
     /// Each character with its glyph and its advance in ems, sorted by character.
@@ -53,12 +53,12 @@ impl Face {
         }
     }
 
-    /// Whether there is a glyph for the character.
+    /// Whether the face has a glyph for the character.
     pub(crate) fn has(&self, character: char) -> bool {
         self.find(character).is_some()
     }
 
-    /// The width of a text of this size.
+    /// The width of a text at this size.
     pub(crate) fn width(&self, text: &str, size: f32) -> f32 {
         text.chars()
             .filter_map(|character| self.find(character))
@@ -66,7 +66,7 @@ impl Face {
             .sum()
     }
 
-    /// The glyphs of a text. Characters that the face does not have were replaced before.
+    /// The glyphs of a text, whose missing characters were replaced before.
     pub(crate) fn glyphs(&self, text: &str) -> Vec<KrillaGlyph> {
         text.char_indices()
             .filter_map(|(start, character)| {

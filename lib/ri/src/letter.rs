@@ -1,4 +1,4 @@
-//! The letter sheet, and A4: issuer left, number right, the lines as a table, QR code and totals at the foot.
+//! The letter sheet, and A4: issuer left, number right, the lines as a table, QR code and totals at the bottom.
 
 mod table;
 
@@ -13,21 +13,11 @@ use crate::sheet::{Align, Cell, Element, MM, Mark, Role, Sheet, Span, Style, Tab
 use crate::text::printable;
 use table::LineTable;
 
-/// A size of paper.
+/// The size of a sheet, in points.
 pub(crate) struct Page {
-    width: f32,
-    height: f32,
+    pub(crate) width: f32,
+    pub(crate) height: f32,
 }
-
-pub(crate) const LETTER: Page = Page {
-    width: 612.0,
-    height: 792.0,
-};
-
-pub(crate) const A4: Page = Page {
-    width: 210.0 * MM,
-    height: 297.0 * MM,
-};
 
 impl Page {
     const fn body(&self) -> Span {
@@ -37,7 +27,7 @@ impl Page {
         }
     }
 
-    /// The columns of the head: words left, what is shorter right.
+    /// The columns of the head. The left one is wider.
     const fn columns(&self) -> [Span; 2] {
         let left = Span { x: LEFT, width: 320.0 };
         let right = Span {
@@ -54,7 +44,7 @@ impl Page {
         }
     }
 
-    /// Between the QR code and the totals.
+    /// The space between the QR code and the totals.
     fn notices(&self, symbol_side: f32) -> Span {
         let x = SYMBOL_X + symbol_side + QUIET + 2.0 * NOTICE_INSET;
         Span {
@@ -70,11 +60,12 @@ const GAP: f32 = 8.0;
 const GRAY: Color = Color::gray(110);
 const RULE: Color = Color::gray(200);
 
-/// The dots of an office printer, of which others have a multiple. The QR code stands two centimetres from the edges of the sheet at least, and three millimetres around it are free.
+/// A dot at 300 dpi; other office printers have a multiple of that resolution. The QR code is at least two centimetres
+/// from the edges of the sheet, with three millimetres of free space around it.
 const DOT: f32 = 72.0 / 300.0;
 const SYMBOL_X: f32 = 20.0 * MM;
 const QUIET: f32 = 3.0 * MM;
-/// Below it stand the code, the instant of signing and the foot.
+/// Below the QR code are the security code, the time of signing and the footer.
 const FOOT_HEIGHT: f32 = 13.0 * MM;
 const SIGNATURE: Style = Style::regular(8.0);
 
@@ -86,7 +77,7 @@ const NOTICE: Style = Style::bold(9.5);
 const NOTICE_INSET: f32 = 5.0;
 const MORE: Style = Style::regular(8.0);
 const BAND: f32 = 17.0;
-/// Band of a receipt without fiscal value; a printer without colour prints it nearly black.
+/// The colour of the band on a receipt without fiscal value. A printer without colour prints it nearly black.
 const ALARM: Color = Color::new(0xa8, 0x00, 0x20);
 
 pub(crate) fn lay_out(
@@ -129,8 +120,8 @@ pub(crate) fn lay_out(
     sheets.collect()
 }
 
-/// What stands once below the lines: shipment in two columns, then notes in one. No rule asks for it: what one sheet cannot
-/// hold is cut.
+/// Printed once, below the last line: shipment in two columns, then notes in one. The law requires none of it, so the
+/// part that does not fit on one sheet is cut.
 struct More {
     elements: Vec<Element>,
     height: f32,
@@ -181,7 +172,7 @@ impl More {
         more
     }
 
-    /// Writes it below `y`; returns where it ends.
+    /// Writes the rows below `y`; returns where they end.
     fn write(&self, sheet: &mut Sheet, y: f32) -> f32 {
         sheet
             .elements
@@ -190,7 +181,7 @@ impl More {
     }
 }
 
-/// The head of every sheet; returns where the table starts.
+/// Writes the head of every sheet; returns where the table starts.
 fn write_head(sheet: &mut Sheet, content: &Content, design: &Design, page: &Page) -> f32 {
     let [left, right] = page.columns();
     let mut top = TOP;
@@ -241,7 +232,7 @@ fn write_head(sheet: &mut Sheet, content: &Content, design: &Design, page: &Page
     y + GAP
 }
 
-/// The buyer left, the terms right.
+/// Writes the buyer left and the terms right.
 fn write_parties(sheet: &mut Sheet, content: &Content, page: &Page, y: f32) -> f32 {
     if content.buyer.is_empty() && content.terms.is_empty() {
         return y - GAP;
@@ -259,14 +250,14 @@ fn write_pairs(sheet: &mut Sheet, pairs: &[Pair], span: Span, y: f32, style: Sty
         .fold(y, |y, pair| sheet.pair(pair.label, &pair.value, span, y, style))
 }
 
-/// What stands at the foot of every sheet, measured once.
+/// The footer of every sheet, measured once.
 struct Foot<'a> {
     page: &'a Page,
     notices: Vec<Vec<String>>,
     legends: Vec<String>,
     closing: String,
     symbol_side: f32,
-    /// Where the legends start.
+    /// The vertical position of the legends.
     legends_y: f32,
 }
 
@@ -276,7 +267,7 @@ impl Foot<'_> {
         lines * NOTICE.line_height() + 3.0 * NOTICE_INSET * self.notices.len() as f32
     }
 
-    /// Where the foot starts when the sums beside the QR code are this high.
+    /// The vertical position of the footer, given the height of the sums beside the QR code.
     fn top(&self, sums_height: f32) -> f32 {
         let signature = 2.0 * SIGNATURE.line_height();
         let symbol = QUIET + self.symbol_side + QUIET + signature;
@@ -297,7 +288,7 @@ fn foot<'a>(content: &Content, design: &Design, page: &'a Page, symbol: &Symbol)
         Some(footer) if !footer.is_empty() => format!("{CLOSING}  ·  {footer}"),
         _ => CLOSING.to_owned(),
     };
-    // Its first line stands beside the page number; a long footer is cut there, since the law asks for none of it.
+    // The closing line shares its row with the page number. A longer one is cut, since the law requires none of it.
     let mut closing = LEGEND.lines(&closing, page.body().width - 90.0);
     closing.truncate(1);
     Foot {
@@ -315,7 +306,7 @@ fn row_height(total: &Total) -> f32 {
     label.len() as f32 * style_of(total).line_height() + rule_height(total) + if total.is_main { 4.0 } else { 1.5 }
 }
 
-/// What a rule above a row takes.
+/// The height of the rule above a row.
 fn rule_height(total: &Total) -> f32 {
     if total.is_main || total.is_sum { 4.0 } else { 0.0 }
 }
@@ -325,7 +316,7 @@ fn totals_height(totals: &[Total], content: &Content) -> f32 {
     head + totals.iter().map(row_height).sum::<f32>()
 }
 
-/// Room for all subtotals that a page can have.
+/// The height of all subtotals that a page can have.
 const SUBTOTALS_HEIGHT: f32 = 8.0 * 13.2 + 8.0;
 
 fn style_of(total: &Total) -> Style {
@@ -367,7 +358,7 @@ fn write_foot(sheet: &mut Sheet, content: &Content, part: &Part, index: usize, f
         y = signature.pair(pair.label, &pair.value, span, y, SIGNATURE);
     }
     let notices = foot.page.notices(foot.symbol_side);
-    // They end above the signature, whose lines are as long as they need.
+    // The notices end above the signature, whose lines may be longer than the QR code is wide.
     let mut notice_y = symbol_y.min(symbol_y + foot.symbol_side + QUIET - foot.notices_height());
     for notice in &foot.notices {
         let mut element = Element::new(Role::Paragraph);
@@ -395,7 +386,7 @@ fn write_foot(sheet: &mut Sheet, content: &Content, part: &Part, index: usize, f
     }
 }
 
-/// The totals, or the subtotals of the page, with a column for the other currency when there is one.
+/// Writes the totals, or the page's subtotals, with a column for the other currency if there is one.
 fn write_sums(sheet: &mut Sheet, rows: &[Total], currency: Option<&str>, span: Span, top: f32, index: usize) {
     let table = Table::Totals(index);
     let main = currency.map_or(1.0, |_| 0.5);
@@ -436,7 +427,7 @@ fn write_sums(sheet: &mut Sheet, rows: &[Total], currency: Option<&str>, span: S
             y,
             style,
         );
-        // Sixteen digits do not fit into half of the box: the amount shrinks, no digit is lost.
+        // Sixteen digits do not fit into half of the box: the type shrinks, and no digit is lost.
         let widest = style
             .width(&total.amount)
             .max(total.other.as_ref().map_or(0.0, |other| style.width(other)));

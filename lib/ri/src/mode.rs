@@ -1,10 +1,11 @@
-//! What became of a receipt, and how a print says so.
+//! The outcome of a receipt, and its marks on a print.
 
 use ecf::{Circumstances, Environment, ReceiptState};
 
 use crate::sheet::Band;
 
-/// What became of the receipt, which its signed bytes do not say. Deferred sending is not a mode: the receipt states it.
+/// The outcome of the receipt, which its signed bytes do not state. Deferred sending is not a mode: the document itself
+/// states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Mode {
     /// The authority accepted the receipt.
@@ -12,7 +13,7 @@ pub enum Mode {
     Accepted,
     /// The receipt awaits its verdict.
     Pending,
-    /// The authority could not be reached: the legend says from when on the receipt can be looked up.
+    /// The authority could not be reached: the print says from when the receipt can be looked up.
     Contingency,
     /// The authority rejected the receipt.
     Rejected,
@@ -53,7 +54,7 @@ impl Mode {
         }
     }
 
-    /// The name, for the names of stored prints and files.
+    /// The name, as part of the names of stored prints.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
@@ -66,8 +67,8 @@ impl Mode {
         }
     }
 
-    /// The band of a receipt without fiscal value. "e-CF sin valor fiscal" are the words of the authority's own tool
-    /// (manual of July 2026).
+    /// The band of a receipt without fiscal value. "e-CF sin valor fiscal" is worded by the authority's own tool (manual of
+    /// July 2026).
     const fn band(self) -> Option<Band> {
         let (word, text) = match self {
             Self::Accepted | Self::Pending | Self::Contingency => return None,
@@ -83,8 +84,8 @@ impl Mode {
         })
     }
 
-    /// The sentence that a reader needs before the authority can confirm the receipt. The legend of contingency is in the
-    /// words of the Informe Técnico, "Representación impresa".
+    /// The sentence on a receipt that the authority cannot confirm yet. The legend of contingency is worded by the Informe
+    /// Técnico, "Representación impresa".
     pub(crate) const fn notice(self) -> Option<&'static str> {
         match self {
             Self::Pending => Some("Pendiente de validación por la DGII: consulte su estado con el código QR."),
@@ -97,7 +98,7 @@ impl Mode {
     }
 }
 
-/// The bands of every sheet: of the mode, and of an environment for tests.
+/// The bands of every sheet: one for the mode, one for a test environment.
 pub(crate) fn bands(environment: Environment, mode: Mode) -> Vec<Band> {
     let test = match environment {
         Environment::Ecf => None,

@@ -1,4 +1,4 @@
-//! Which lines stand on which sheet, and what its subtotals are.
+//! Which lines are on which sheet, and the subtotals of each sheet.
 
 use std::ops::Range;
 
@@ -6,28 +6,28 @@ use ecf::document::{Document, Pagina};
 
 use crate::receipt::Receipt;
 
-/// One sheet of several, or the only one.
+/// The content of one sheet.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Part {
     pub(crate) lines: Range<usize>,
-    /// "n de m"; none on a receipt of one sheet.
+    /// "n de m"; `None` on a receipt of one sheet.
     pub(crate) number: Option<(u32, u32)>,
-    /// On every page but the last.
+    /// On every page except the last.
     pub(crate) subtotals: Option<Box<Pagina>>,
     pub(crate) is_last: bool,
 }
 
-/// How high the lines are, and how much room a sheet has for them.
+/// The heights of the lines, and the room for lines on a sheet.
 pub(crate) struct Room<'a> {
     pub(crate) heights: &'a [f32],
-    /// With subtotals below.
+    /// On a sheet with subtotals.
     pub(crate) page: f32,
-    /// With the totals below.
+    /// On the sheet with the totals.
     pub(crate) last: f32,
 }
 
-/// Lays the lines on sheets. Pages that the receipt states are kept; a page that does not fit on one sheet goes on on
-/// another of the same number.
+/// Distributes the lines over sheets. Pages that the receipt states are kept. A page that needs more than one sheet
+/// continues on the next with the same number.
 pub(crate) fn parts_of(receipt: &Receipt, room: &Room<'_>) -> Vec<Part> {
     match stated(&receipt.document) {
         Some(pages) => of_stated(&pages, &receipt.document.paginacion.pagina, room),
@@ -35,7 +35,7 @@ pub(crate) fn parts_of(receipt: &Receipt, room: &Room<'_>) -> Vec<Part> {
     }
 }
 
-/// Lays the lines on as few sheets as they need, whatever pages the receipt states.
+/// Distributes the lines over as few sheets as possible, ignoring pages that the receipt states.
 pub(crate) fn of_sheets(receipt: &Receipt, room: &Room<'_>) -> Vec<Part> {
     let ranges = cut(0..room.heights.len(), room, true);
     let count = ranges.len();
@@ -61,7 +61,7 @@ pub(crate) fn of_sheets(receipt: &Receipt, room: &Room<'_>) -> Vec<Part> {
         .collect()
 }
 
-/// The pages that the receipt states, when they are several and hold each line once, in order.
+/// The pages that the receipt states, if there are several and each line is on exactly one, in order.
 fn stated(document: &Document) -> Option<Vec<Range<usize>>> {
     let pages = &document.paginacion.pagina;
     let mut end = 0;
@@ -97,7 +97,7 @@ fn of_stated(ranges: &[Range<usize>], pages: &[Pagina], room: &Room<'_>) -> Vec<
     parts
 }
 
-/// The subtotals of pages that the receipt does not state; none where they cannot be computed.
+/// The subtotals of pages that the receipt does not state; empty where they cannot be computed.
 fn subtotals(receipt: &Receipt, ranges: &[Range<usize>]) -> Vec<Option<Pagina>> {
     let mut paged = receipt.document.clone();
     paged.paginacion.pagina = ranges
@@ -111,7 +111,7 @@ fn subtotals(receipt: &Receipt, ranges: &[Range<usize>]) -> Vec<Option<Pagina>> 
     receipt.computed_for(&paged).pages.into_iter().map(Some).collect()
 }
 
-/// Cuts lines into sheets. There is at least one line on each but the last, which may hold the totals alone.
+/// Cuts lines into sheets. Every sheet has at least one line, except that the last may hold the totals alone.
 fn cut(lines: Range<usize>, room: &Room<'_>, ends_receipt: bool) -> Vec<Range<usize>> {
     let mut sheets = Vec::new();
     let mut start = lines.start;
@@ -127,7 +127,7 @@ fn cut(lines: Range<usize>, room: &Room<'_>, ends_receipt: bool) -> Vec<Range<us
             used += room.heights[end];
             end += 1;
         }
-        // The totals do not stand alone where a line can go with them.
+        // Moves one line to the sheet of the totals, so that they are not alone on it.
         if ends_receipt && end == lines.end && end > start + 1 && room.heights[end - 1] <= room.last {
             end -= 1;
         }
@@ -143,7 +143,7 @@ fn cut(lines: Range<usize>, room: &Room<'_>, ends_receipt: bool) -> Vec<Range<us
 mod tests {
     use super::*;
 
-    /// Where each sheet ends.
+    /// The end of each sheet.
     fn ends(heights: &[f32], page: f32, last: f32) -> Vec<usize> {
         let sheets = cut(0..heights.len(), &Room { heights, page, last }, true);
         sheets.into_iter().map(|sheet| sheet.end).collect()

@@ -1,5 +1,5 @@
-//! Writing the sheets as PDF/A-2a: fonts embedded as subsets, every element in the tag tree, nothing that depends on the
-//! time or the machine.
+//! Writes the sheets as PDF/A-2a: fonts embedded as subsets, every element in the tag tree, and output that does not
+//! depend on time or machine.
 
 use std::num::NonZeroU16;
 
@@ -23,7 +23,7 @@ use crate::design::{Color, Design, Logo};
 use crate::qr::Symbol;
 use crate::sheet::{Cell, Element, Mark, Role, Sheet, Table};
 
-/// The language of the words, for those who have them read out.
+/// The language of the text, for screen readers.
 const LANGUAGE: &str = "es-DO";
 
 pub(crate) fn write(sheets: &[Sheet], content: &Content, symbol: &Symbol, design: &Design) -> Result<Vec<u8>, RiError> {
@@ -50,7 +50,7 @@ pub(crate) fn write(sheets: &[Sheet], content: &Content, symbol: &Symbol, design
     document.finish().map_err(|error| RiError::Pdf(format!("{error:?}")))
 }
 
-/// Whether a document with this image can be written.
+/// Whether the PDF library accepts a document with this image.
 pub(crate) fn try_out(logo: &Logo) -> Result<(), String> {
     let mut document = document();
     let mut page = document.start_page();
@@ -89,7 +89,7 @@ fn archival() -> Configuration {
         .expect("PDF/A-2a has a PDF version")
 }
 
-/// The creation date is the instant of signing: the same receipt gives the same bytes, whenever it is printed.
+/// The creation date is the time of signing, so the same receipt gives the same bytes at any time.
 fn metadata(content: &Content) -> Metadata {
     let metadata = Metadata::new()
         .language(LANGUAGE.to_owned())
@@ -169,7 +169,7 @@ fn draw(surface: &mut Surface<'_>, mark: &Mark, symbol: &Symbol, design: &Design
     }
 }
 
-/// Fills rectangles as one path, so that no hairline shows between them.
+/// Fills rectangles as one path, which avoids hairlines between them.
 fn rectangles(surface: &mut Surface<'_>, rectangles: impl IntoIterator<Item = impl Into<Option<Rect>>>) {
     let mut path = PathBuilder::new();
     for rectangle in rectangles {
@@ -191,7 +191,7 @@ fn fill(color: Color) -> Fill {
     }
 }
 
-/// The structure of the document. A table that goes over several pages is one table.
+/// The tag tree of the document. A table that continues over several pages is one table.
 #[derive(Default)]
 struct Tree {
     nodes: Vec<Branch>,

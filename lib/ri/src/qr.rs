@@ -5,18 +5,18 @@ use qrcodegen::{QrCode, QrCodeEcc, QrSegment, Version};
 use crate::RiError;
 use crate::sheet::MM;
 
-/// The authority wants version 8; most addresses need more, and then take the smallest that holds them.
+/// The authority requires version 8. Most URLs need a larger one; then the smallest that fits is used.
 const SMALLEST: u8 = 8;
-/// The authority wants 22 mm at least.
+/// The authority requires at least 22 mm.
 const SMALLEST_SIDE: f32 = 22.0 * MM;
 
-/// A QR code, as the squares to fill.
+/// A QR code, as a grid of modules.
 pub(crate) struct Symbol {
     code: QrCode,
 }
 
 impl Symbol {
-    /// The symbol of an address. It restores 15 % of damage, or more where that takes no larger symbol.
+    /// Encodes a URL. Error correction restores 15 % of damage, or more where that does not enlarge the symbol.
     pub(crate) fn of(address: &str) -> Result<Self, RiError> {
         let segment = QrSegment::make_bytes(address.as_bytes());
         let code = QrCode::encode_segments_advanced(
@@ -31,20 +31,20 @@ impl Symbol {
         Ok(Self { code })
     }
 
-    /// Modules on each side.
+    /// The number of modules on each side.
     pub(crate) fn modules(&self) -> i32 {
         self.code.size()
     }
 
-    /// The side of the symbol on a printer with dots of this size. A module is a whole number of dots: a printer that has
-    /// to round some up and some down makes a code that is hard to read.
+    /// The side length on a printer with dots of this size. A module is a whole number of dots: modules of uneven size
+    /// are hard to scan.
     pub(crate) fn side(&self, dot: f32) -> f32 {
         let modules = self.modules() as f32;
         (SMALLEST_SIDE / (modules * dot)).ceil() * dot * modules
     }
 
-    /// The dark modules as runs: row, first column, length. One rectangle for each run shows no hairlines between the
-    /// modules of a row.
+    /// The dark modules as runs: row, first column, length. Drawing each run as one rectangle avoids hairlines between
+    /// its modules.
     pub(crate) fn runs(&self) -> impl Iterator<Item = (i32, i32, i32)> + '_ {
         (0..self.modules()).flat_map(move |row| {
             let mut column = 0;

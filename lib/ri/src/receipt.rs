@@ -1,4 +1,4 @@
-//! What is printed: the content of the signed bytes, and nothing else.
+//! The input of a print: the content of the signed bytes.
 
 use ecf::totals::{Computed, IscRates, compute};
 use ecf::{Document, Environment, ReceiptType, Stamp, StampHosts};
@@ -6,13 +6,13 @@ use xmldsig::Limits;
 
 use crate::RiError;
 
-/// A receipt read from bytes whose signature holds.
+/// A receipt whose signature was verified.
 pub(crate) struct Receipt {
     pub(crate) document: Document,
     pub(crate) receipt_type: ReceiptType,
     /// The first six characters of the signature value.
     pub(crate) codigo_seguridad: String,
-    /// The address in the QR code.
+    /// The URL in the QR code.
     pub(crate) stamp: String,
     /// The taxes of each line, which the document does not state.
     pub(crate) computed: Computed,
@@ -43,7 +43,7 @@ impl Receipt {
         })
     }
 
-    /// The amounts when the lines stand on the pages that this document states.
+    /// The amounts if the lines were on the pages that `paged` states.
     pub(crate) fn computed_for(&self, paged: &Document) -> Computed {
         compute(paged, self.receipt_type, &self.rates)
     }

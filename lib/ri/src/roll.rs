@@ -1,7 +1,6 @@
-//! The till roll: everything below each other in one column, the QR code at the end.
+//! The till roll: all parts in one column, the QR code at the end.
 //!
-//! A roll is one sheet as long as it takes. A PDF page has a greatest length, so that a receipt of many hundred lines
-//! goes over several.
+//! A roll is one long sheet. A PDF page has a maximum height, so a receipt of many hundred lines has several sheets.
 
 use std::sync::Arc;
 
@@ -15,39 +14,21 @@ use crate::text::printable;
 
 /// A width of paper.
 pub(crate) struct Roll {
-    width: f32,
-    /// What the head of the printer reaches.
-    printed: Span,
+    pub(crate) width: f32,
+    /// The part that the printer's head reaches.
+    pub(crate) printed: Span,
     /// The size of normal text.
-    size: f32,
+    pub(crate) size: f32,
 }
 
-pub(crate) const ROLL_80: Roll = Roll {
-    width: 80.0 * MM,
-    printed: Span {
-        x: 4.0 * MM,
-        width: 72.0 * MM,
-    },
-    size: 8.5,
-};
-
-pub(crate) const ROLL_58: Roll = Roll {
-    width: 58.0 * MM,
-    printed: Span {
-        x: 5.0 * MM,
-        width: 48.0 * MM,
-    },
-    size: 7.5,
-};
-
-/// PDF/A allows 14400 points.
+/// PDF/A allows at most 14,400 points.
 const MAX_HEIGHT: f32 = 14_000.0;
 const MARGIN: f32 = 4.0 * MM;
 const QUIET: f32 = 3.0 * MM;
 const LOGO: (f32, f32) = (40.0 * MM, 18.0 * MM);
 const RULE: Color = Color::BLACK;
 
-/// The dots of a thermal printer of 203 dpi: eight in a millimetre.
+/// The dots of a thermal printer with 203 dpi: eight per millimetre.
 const DOT: f32 = MM / 8.0;
 
 pub(crate) fn lay_out(
@@ -73,7 +54,7 @@ pub(crate) fn lay_out(
         .enumerate()
         .map(|(index, line)| writer.line(&mut scratch, line, index, 0.0))
         .collect();
-    // Eight subtotals are never higher than this.
+    // Eight subtotals never need more height than this.
     let subtotals = writer.foot(&mut scratch, &[], Some((1, 1)), 0, 0.0) + 20.0 * roll.size * 1.3;
     let room = Room {
         heights: &heights,
@@ -124,7 +105,7 @@ impl Writer<'_> {
         Style::bold(self.roll.size + larger)
     }
 
-    /// Issuer, number, buyer and the head of the lines; returns where the lines start.
+    /// Writes issuer, number, buyer and the table's head; returns where the lines start.
     fn head(&self, sheet: &mut Sheet) -> f32 {
         let content = self.content;
         let span = self.roll.printed;
@@ -194,7 +175,7 @@ impl Writer<'_> {
         y + 6.5
     }
 
-    /// One line: its name, then quantity, price and value, then what else it has, each in a row.
+    /// Writes one line: its name, then a row with quantity, price and value, then one row for each further value.
     fn line(&self, sheet: &mut Sheet, line: &Line, index: usize, y: f32) -> f32 {
         let span = self.roll.printed;
         let role = Role::Cell {
@@ -235,7 +216,7 @@ impl Writer<'_> {
         y + 3.0
     }
 
-    /// Words left and an amount right; below the words where both do not fit beside each other.
+    /// Writes words left and an amount right, or the amount below the words when both do not fit in one row.
     fn row(&self, sheet: &mut Sheet, roles: [Role; 2], texts: [&str; 2], y: f32, style: Style) -> f32 {
         let span = self.roll.printed;
         let [left_role, right_role] = roles;
@@ -252,7 +233,7 @@ impl Writer<'_> {
         sheet.text(right_role, right, span, last_row, style.right()).max(end)
     }
 
-    /// The sums, the QR code and the closing lines; returns the length of the paper.
+    /// Writes the sums, the QR code and the closing lines; returns the length of the paper.
     fn foot(&self, sheet: &mut Sheet, rows: &[Total], number: Option<(u32, u32)>, index: usize, y: f32) -> f32 {
         let span = self.roll.printed;
         let mut y = self.rule(sheet, y - 3.0);
@@ -312,7 +293,7 @@ impl Writer<'_> {
     }
 }
 
-/// What stands on every sheet is read once.
+/// Elements that repeat on every sheet are read aloud only on the first.
 fn once(elements: Vec<Element>, index: usize) -> Vec<Element> {
     if index == 0 {
         elements

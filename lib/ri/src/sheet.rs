@@ -1,4 +1,4 @@
-//! A page as a list of things to draw, each with its role in the document.
+//! A page as a list of elements to draw, each with its role in the document.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use crate::design::Color;
 use crate::font::Weight;
 use crate::text::wrap;
 
-/// Points in a millimetre.
+/// Points per millimetre.
 pub(crate) const MM: f32 = 72.0 / 25.4;
 
-/// The place of the nearest dot that lies before.
+/// The nearest position at or before `place` that is a multiple of `dot`.
 pub(crate) fn snap(place: f32, dot: f32) -> f32 {
     (place / dot).floor() * dot
 }
@@ -22,27 +22,27 @@ pub(crate) struct Sheet {
     pub(crate) elements: Vec<Element>,
 }
 
-/// Something with a place in the reading order.
+/// An element with a place in the reading order.
 #[derive(Debug, Clone)]
 pub(crate) struct Element {
     pub(crate) role: Role,
     pub(crate) marks: Vec<Mark>,
 }
 
-/// What an element is to somebody who cannot see the page.
+/// The role of an element for screen readers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Role {
     Heading,
     Paragraph,
-    /// Belongs to a table, which may go over several pages.
+    /// Part of a table, which may continue over several pages.
     Cell {
         table: Table,
         row: usize,
         kind: Cell,
     },
-    /// An image, with its words.
+    /// An image, with its alternative text.
     Figure(Arc<str>),
-    /// Nothing: rules, and what repeats on every page.
+    /// Not read: rules, and elements that repeat on every page.
     Artifact,
 }
 
@@ -50,7 +50,7 @@ pub(crate) enum Role {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Table {
     Lines,
-    /// The subtotals of a page, by its index, or the totals on the last.
+    /// The subtotals of the page with this index, or the totals on the last.
     Totals(usize),
 }
 
@@ -62,7 +62,7 @@ pub(crate) enum Cell {
     Data,
 }
 
-/// Something to draw; places are points from the upper left corner.
+/// Something to draw. Positions are points from the upper left corner.
 #[derive(Debug, Clone)]
 pub(crate) enum Mark {
     Text {
@@ -93,7 +93,7 @@ pub(crate) enum Mark {
     },
 }
 
-/// On which side of its column a text stands.
+/// The alignment of a text in its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
@@ -101,7 +101,7 @@ pub(crate) enum Align {
     Right,
 }
 
-/// How a text looks.
+/// The look of a text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Style {
     pub(crate) size: f32,
@@ -158,19 +158,19 @@ impl Style {
     }
 }
 
-/// A column to write in: where it starts and how wide it is.
+/// A column to write in: its left edge and its width.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Span {
     pub(crate) x: f32,
     pub(crate) width: f32,
 }
 
-/// A band across the sheet that cannot be overlooked: one word, and what it means.
+/// A conspicuous band across the sheet: one word, and its meaning.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Band {
     pub(crate) word: &'static str,
     pub(crate) text: &'static str,
-    /// White on a filled band, or black in a frame.
+    /// Whether the band is filled, with text in contrast; otherwise it is a frame with black text.
     pub(crate) is_filled: bool,
 }
 
@@ -182,7 +182,7 @@ impl Element {
         }
     }
 
-    /// Writes lines below `y`, and returns where the next would start.
+    /// Writes lines below `y`; returns where the next line would start.
     pub(crate) fn write(&mut self, lines: &[String], span: Span, y: f32, style: Style) -> f32 {
         let mut top = y;
         for line in lines {
@@ -205,7 +205,7 @@ impl Element {
         top
     }
 
-    /// The same, out of the reading order: for what an earlier page has already said.
+    /// The same marks outside the reading order, for repetitions of an earlier page.
     pub(crate) fn repeated(&self) -> Self {
         Self {
             role: Role::Artifact,
@@ -213,7 +213,7 @@ impl Element {
         }
     }
 
-    /// The same, lower on the sheet.
+    /// A copy, lower on the sheet.
     pub(crate) fn lowered(&self, by: f32) -> Self {
         let mut element = self.clone();
         for mark in &mut element.marks {
@@ -229,7 +229,7 @@ impl Element {
 }
 
 impl Sheet {
-    /// Writes a text below `y`, broken into lines, and returns where the next would start.
+    /// Writes a text below `y`, broken into lines; returns where the next line would start.
     pub(crate) fn text(&mut self, role: Role, text: &str, span: Span, y: f32, style: Style) -> f32 {
         let mut element = Element::new(role);
         let end = element.write(&style.lines(text, span.width), span, y, style);
@@ -237,7 +237,7 @@ impl Sheet {
         end
     }
 
-    /// Writes a label and its value as one paragraph, the label in bold. A long value goes on below the label.
+    /// Writes a label in bold and its value as one paragraph. A long value continues below the label.
     pub(crate) fn pair(&mut self, label: &str, value: &str, span: Span, y: f32, style: Style) -> f32 {
         let bold = Style {
             weight: Weight::Bold,
@@ -251,7 +251,7 @@ impl Sheet {
             x: span.x + indent,
             width: span.width - indent,
         };
-        // A word that does not fit beside the label is not broken: it starts the next line.
+        // A word that does not fit beside the label starts the next line unbroken.
         let first_word = value.split(' ').next().unwrap_or_default();
         let mut lines = Vec::new();
         let mut below = value.to_owned();
@@ -267,7 +267,8 @@ impl Sheet {
         end
     }
 
-    /// Writes a band, its word of this size; the meaning stands beside the word where both fit. Returns where it ends.
+    /// Writes a band whose word has the type size `size`. The text is beside the word if both fit, otherwise below it.
+    /// Returns where the band ends.
     pub(crate) fn band(&mut self, band: &Band, span: Span, y: f32, size: f32, color: Color) -> f32 {
         const INSET: f32 = 3.0;
         let inner = Span {
@@ -311,7 +312,7 @@ impl Sheet {
         y + height
     }
 
-    /// A black frame that only decorates.
+    /// Draws a black frame as decoration.
     pub(crate) fn frame(&mut self, span: Span, y: f32, height: f32) {
         const LINE: f32 = 1.0;
         let side = |x| Span { x, width: LINE };
@@ -321,7 +322,7 @@ impl Sheet {
         self.fill(side(span.x + span.width - LINE), y, height, Color::BLACK);
     }
 
-    /// A filled box that only decorates.
+    /// Fills a box as decoration.
     pub(crate) fn fill(&mut self, span: Span, y: f32, height: f32, color: Color) {
         let mark = Mark::Fill {
             x: span.x,

@@ -1,15 +1,15 @@
-//! Text of a receipt, made fit for paper.
+//! Text of a receipt, prepared for print.
 
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::font::{Face, Weight};
 
-/// What stands for characters that the font does not have.
+/// The replacement for characters that the font does not have.
 pub(crate) const REPLACEMENT: char = '\u{FFFD}';
 
-/// The text as it can be printed: composed, in one line, without control characters and without what steers the
-/// direction or the look of other characters. Characters that the font does not have are replaced by their plain form,
-/// or together by one sign.
+/// The text in printable form: normalized (NFC), in one line, without control characters and without characters that
+/// change the direction or look of others. A character that the font does not have becomes its compatibility form
+/// (NFKC); runs of others become one [`REPLACEMENT`].
 pub(crate) fn printable(text: &str) -> String {
     let face = Weight::Regular.face();
     let mut out = String::with_capacity(text.len());
@@ -38,7 +38,7 @@ fn replace(character: char, face: &Face, out: &mut String) {
     }
 }
 
-/// Control characters, and format characters: they change how others look and show nothing themselves.
+/// Control and format characters: invisible themselves, they change how others look.
 fn is_invisible(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -50,8 +50,8 @@ fn is_invisible(character: char) -> bool {
         )
 }
 
-/// Breaks a text into lines of at most this width: at blanks, and within words that are wider than a line. There is at
-/// least one line. All but the last end with the blank they were broken at, so that a reader finds the words apart.
+/// Breaks a text into lines of at most this width: at blanks, and within words that are wider than a line. Returns at
+/// least one line. Lines end with the blank at which they were broken, so that text extraction keeps the words apart.
 pub(crate) fn wrap(text: &str, weight: Weight, size: f32, width: f32) -> Vec<String> {
     let face = weight.face();
     let mut lines = Vec::new();

@@ -1,11 +1,11 @@
-//! Where the time comes from.
+//! The source of time: the system's clock in production, a faster or a manual clock elsewhere.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ecf::SANTO_DOMINGO;
 use jiff::{SignedDuration, Timestamp, civil::Date};
 
-/// The system's time, a time that runs faster, or one that a test moves by hand. Clones share it.
+/// A clock: the system's, one that runs faster, or one that a test advances. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Clock(Source);
 
@@ -17,13 +17,13 @@ enum Source {
 }
 
 impl Clock {
-    /// The clock of production.
+    /// The system's clock, for production.
     pub fn system() -> Self {
         Self(Source::System)
     }
 
-    /// A clock that has run `times` as fast as the system's since that instant, so that a local run shows in a minute what
-    /// takes an hour.
+    /// A clock that has run `times` as fast as the system's clock since `since`. A local run uses it to show an hour's
+    /// work in a minute.
     pub fn lapse(since: Timestamp, times: u32) -> Self {
         Self(Source::Lapse { since, times })
     }
@@ -53,11 +53,10 @@ impl Clock {
         SANTO_DOMINGO.to_datetime(self.now()).date()
     }
 
-    /// Moves a manual clock forward, or back by a negative duration.
+    /// Advances a manual clock; a negative duration moves it back.
     ///
     /// # Panics
-    ///
-    /// On a clock that runs by itself, and beyond the years that a timestamp can hold: both are mistakes of the test.
+    /// Panics on a clock that is not manual, and when the result is outside the range of [`Timestamp`].
     pub fn advance(&self, by: SignedDuration) {
         match &self.0 {
             Source::System | Source::Lapse { .. } => panic!("only a manual clock can be advanced"),
@@ -97,7 +96,7 @@ mod tests {
     fn a_lapse_runs_ahead_of_the_system_by_its_factor() {
         let since = Clock::system().now() - SignedDuration::from_secs(10);
         let ahead = Clock::lapse(since, 60).now().duration_since(since);
-        // Ten seconds passed at least, and this test took less than ten more.
+        // At least ten seconds passed, and this test took less than ten more.
         assert!(
             ahead >= SignedDuration::from_mins(10) && ahead < SignedDuration::from_mins(20),
             "{ahead:?}"

@@ -1,4 +1,4 @@
-//! Browsers on other sites: which of them may call, as `CORS_ORIGINS` says.
+//! CORS: which origins may call the API from a browser (`CORS_ORIGINS`), and the answers to their preflight requests.
 
 use std::str::FromStr;
 
@@ -15,7 +15,7 @@ use tower_http::cors::{AllowMethods, AllowOrigin, CorsLayer};
 
 use crate::env::{Env, EnvError};
 
-/// How long a browser may keep what it was told, in seconds.
+/// How long a browser may cache a preflight answer, in seconds.
 const KEPT_SECONDS: u64 = 3600;
 const ASKED: [HeaderName; 4] = [
     CONTENT_ENCODING,
@@ -35,11 +35,11 @@ const TOLD: [HeaderName; 9] = [
     HeaderName::from_static("ratelimit-reset"),
 ];
 
-/// Lets pages of the origins in `CORS_ORIGINS` call a router: their addresses with a comma between them, or `*` for every
-/// page. Without the variable no page of another site is let in, which is what browsers do by themselves.
+/// Adds CORS for the origins in `CORS_ORIGINS`: a comma-separated list, or `*` for every origin. Without the variable
+/// the router is unchanged, so browsers refuse cross-origin calls.
 ///
 /// # Errors
-/// When an entry is no origin.
+/// Fails when an entry is not an origin.
 pub fn allow_origins(router: Router, env: &Env) -> Result<Router, EnvError> {
     let Some(Origins(origins)) = env.parsed("CORS_ORIGINS")? else {
         return Ok(router);
@@ -55,9 +55,9 @@ pub fn allow_origins(router: Router, env: &Env) -> Result<Router, EnvError> {
             is_options,
             request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD),
         ) {
-            // `OPTIONS` that is no preflight comes from a program, not from a browser: the route answers.
+            // `OPTIONS` without `Access-Control-Request-Method` is not a preflight: the route answers.
             (true, false) => router.oneshot(request).await,
-            // A layer of the router would run after routing, where a preflight is a method that no route has.
+            // A layer on the router itself runs after routing, and a preflight's `OPTIONS` matches no route.
             (true, true) => {
                 let methods = methods(router.clone(), request.uri()).await;
                 layer.allow_methods(methods).layer(router).oneshot(request).await
@@ -67,8 +67,8 @@ pub fn allow_origins(router: Router, env: &Env) -> Result<Router, EnvError> {
     }))
 }
 
-/// The methods of the route that serves an address, as the route itself lists them. Where no route is, the method that the page asks
-/// for: the page then reads the 404.
+/// The methods of the route at `uri`, taken from the route's `Allow` header. Without a route, the method that the
+/// preflight names is allowed, so that the page can read the 404.
 async fn methods(router: Router, uri: &Uri) -> AllowMethods {
     let mut question: Request = Request::default();
     *question.method_mut() = Method::OPTIONS;
@@ -96,7 +96,7 @@ impl FromStr for Origins {
     }
 }
 
-/// An origin as browsers write it: scheme and host, and the port if it is not the scheme's own.
+/// Parses an origin as browsers write it: scheme and host, and the port unless it is the scheme's default.
 fn origin(text: &str) -> Result<HeaderValue, String> {
     let no_origin = || format!("\"{text}\" is no origin such as https://erp.example.com, or * alone");
     let uri: Uri = text.parse().map_err(|_| no_origin())?;

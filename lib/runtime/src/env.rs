@@ -1,13 +1,10 @@
 //! The one place that reads the process environment.
 //!
-//! Each function reads its settings once, from an [`Env`]: the process's when deployed, the template's own values in the
-//! local system, where many functions share a process. An empty value counts as absent: a template parameter that was
-//! left blank arrives as an empty variable.
+//! Each function reads its settings once, from an [`Env`]. When deployed, these are the variables of the process. In
+//! the local system many functions share one process, and the values come from the template. An empty value counts as
+//! absent, because a template parameter that is left blank arrives as an empty variable.
 
 use std::{collections::BTreeMap, fmt::Display, str::FromStr, sync::Arc};
-
-use ecf::StampHosts;
-use ecf_store::{Clients, QueueUrls, SubmissionUrls};
 
 /// Why a setting could not be read.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,7 +21,7 @@ pub enum EnvError {
     },
 }
 
-/// Where a function's variables come from. Clones share them.
+/// The variables of a function. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Env(Source);
 
@@ -40,17 +37,23 @@ impl Env {
         Self(Source::Process)
     }
 
-    /// These variables and no others.
+    /// Exactly these variables.
     pub fn of(variables: BTreeMap<String, String>) -> Self {
         Self(Source::Given(Arc::new(variables)))
     }
 
-    /// Reads a variable that must be there.
+    /// Reads a required variable.
+    ///
+    /// # Errors
+    /// Fails when the variable is missing, empty or not UTF-8.
     pub fn required(&self, name: &'static str) -> Result<String, EnvError> {
         self.optional(name)?.ok_or(EnvError::Missing { name })
     }
 
-    /// Reads a variable that must be there into a type. Not for secrets: the error shows the value.
+    /// Reads a required variable and parses it. Not for secrets: the error contains the value.
+    ///
+    /// # Errors
+    /// Fails when the variable is missing, empty, not UTF-8, or not a `T`.
     pub fn required_as<T>(&self, name: &'static str) -> Result<T, EnvError>
     where
         T: FromStr<Err: Display>,
@@ -58,7 +61,10 @@ impl Env {
         parse(name, self.required(name)?)
     }
 
-    /// Reads a variable that may be left out.
+    /// Reads an optional variable.
+    ///
+    /// # Errors
+    /// Fails when the value is not UTF-8.
     pub fn optional(&self, name: &'static str) -> Result<Option<String>, EnvError> {
         let value = match &self.0 {
             Source::Given(variables) => variables.get(name).cloned(),
@@ -67,51 +73,15 @@ impl Env {
         Ok(value.filter(|value| !value.is_empty()))
     }
 
-    /// Reads a variable into a type, `None` when it is left out. Not for secrets: the error shows the value.
+    /// Reads an optional variable and parses it. Not for secrets: the error contains the value.
+    ///
+    /// # Errors
+    /// Fails when the value is not UTF-8 or not a `T`.
     pub fn parsed<T>(&self, name: &'static str) -> Result<Option<T>, EnvError>
     where
         T: FromStr<Err: Display>,
     {
         self.optional(name)?.map(|value| parse(name, value)).transpose()
-    }
-
-    /// The clients that Lambda's own variables describe.
-    pub fn clients(&self) -> Result<Clients, EnvError> {
-        Ok(Clients::deployed(
-            self.required("AWS_REGION")?,
-            self.optional("AWS_ENDPOINT_URL")?,
-        ))
-    }
-
-    /// The queues that the function may send to: those whose variables it has.
-    pub fn queue_urls(&self) -> Result<QueueUrls, EnvError> {
-        let submission = match self.optional("SUBMISSION_QUEUE_TESTECF_URL")? {
-            Some(testecf) => Some(SubmissionUrls {
-                testecf,
-                certecf: self.required("SUBMISSION_QUEUE_CERTECF_URL")?,
-                ecf: self.required("SUBMISSION_QUEUE_ECF_URL")?,
-            }),
-            None => None,
-        };
-        Ok(QueueUrls {
-            issuing: self.optional("ISSUING_QUEUE_URL")?,
-            submission,
-            webhook: self.optional("WEBHOOK_QUEUE_URL")?,
-            webhook_slow: self.optional("WEBHOOK_SLOW_QUEUE_URL")?,
-            exchange: self.optional("EXCHANGE_QUEUE_URL")?,
-        })
-    }
-
-    /// The authority's hosts in the address of a receipt's stamp, its own unless others are configured.
-    pub fn stamp_hosts(&self) -> Result<StampHosts, EnvError> {
-        let mut hosts = StampHosts::default();
-        if let Some(ecf) = self.optional("STAMP_ECF_URL")? {
-            hosts.ecf = ecf;
-        }
-        if let Some(fc) = self.optional("STAMP_FC_URL")? {
-            hosts.fc = fc;
-        }
-        Ok(hosts)
     }
 }
 
@@ -165,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_present_variable_is_read() {
-        // Cargo sets this one for every test process.
+        // Cargo sets this variable for every test process.
         assert_eq!(Env::process().required("CARGO_PKG_NAME").as_deref(), Ok("ecf-runtime"));
         assert_eq!(given(&[("A", "7")]).required_as("A"), Ok(7));
     }
@@ -179,25 +149,5 @@ mod tests {
             error.to_string(),
             "environment variable A is \"seven\": invalid digit found in string"
         );
-    }
-
-    #[test]
-    fn the_submission_queues_come_together() {
-        let urls = given(&[
-            ("SUBMISSION_QUEUE_TESTECF_URL", "t"),
-            ("SUBMISSION_QUEUE_CERTECF_URL", "c"),
-        ])
-        .queue_urls();
-        assert!(matches!(
-            urls,
-            Err(EnvError::Missing {
-                name: "SUBMISSION_QUEUE_ECF_URL"
-            })
-        ));
-        let urls = given(&[("WEBHOOK_QUEUE_URL", "w")])
-            .queue_urls()
-            .expect("only one queue is needed");
-        assert!(urls.submission.is_none());
-        assert_eq!(urls.webhook.as_deref(), Some("w"));
     }
 }

@@ -1,12 +1,12 @@
-//! Entry point of HTTP functions: API Gateway REST events (version 1) to a router and back.
+//! Entry point of HTTP functions: converts API Gateway REST events (version 1) to requests, and responses back.
 //!
-//! The request side is `lambda_http`'s: it decodes base64 bodies and multi-valued queries. It puts the stage in front of
-//! some paths; routes are matched on the path that the caller sent, so [`answer`] takes the raw path back. And of a header
-//! that was sent more than once it keeps the last value only, so [`answer`] puts all of them back.
+//! `lambda_http` converts the request: it decodes base64 bodies and multi-valued queries. [`answer`] corrects two of
+//! its decisions. It prefixes some paths with the stage, while routes match the path that the caller sent. And it
+//! retains only the last value of a repeated header; [`answer`] restores all values.
 //!
-//! The answer side is ours: `lambda_http` turns each answer whose type looks like text into UTF-8 text, which drops a
-//! byte order mark and replaces what is not UTF-8. A stored document must leave as the bytes it is, so everything but
-//! JSON and plain text goes out as base64, flagged.
+//! The response is converted here: `lambda_http` turns every response with a text-like type into UTF-8 text, which
+//! drops a byte order mark and replaces bytes that are not UTF-8. A stored document must leave byte for byte, so
+//! everything except JSON and plain text is sent as base64.
 
 use std::net::IpAddr;
 
@@ -28,30 +28,33 @@ use tower::ServiceExt;
 
 use crate::{Error, allow_origins, env::Env};
 
-/// The largest body of an answer: Lambda returns 6 MB, the rest is for headers.
+/// The largest response body: Lambda's limit of 6 MB, minus room for headers.
 const MOST_BODY_BYTES: usize = 6 * 1024 * 1024 - 64 * 1024;
 
-/// The largest file that an answer carries: as Base64 it is the largest body.
+/// The largest file that fits into a response; base64 makes it the largest body.
 pub const MOST_FILE_BYTES: usize = MOST_BODY_BYTES / 4 * 3;
 
-/// What stands in place of an answer that Lambda would not return. The gateway would say 502 and nothing else.
+/// Sent instead of a response above Lambda's limit. Otherwise the gateway would answer 502 without an explanation.
 const TOO_LARGE: &str = r#"{"detail":{"code":"answer_too_large","message":"the answer is larger than 6 MB: ask for less at a time; a receipt of this request that was issued is answered again under its idempotency_key"}}"#;
 
-/// The gateway's name for a request, put into the request's extensions by [`answer`].
+/// The gateway's id of a request. [`answer`] puts it into the request's extensions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId(pub String);
 
-/// The address of the service as the gateway was called, with the stage where the address has one, put into the request's extensions
-/// by [`answer`]. Paths of the contract follow it.
+/// The base address of the service as the caller used it, including the stage if the address has one. The contract's
+/// paths are relative to it. [`answer`] puts it into the request's extensions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicAddress(pub String);
 
-/// The address that a request came from, as the gateway saw it, put into the request's extensions by [`answer`]. No header
-/// says it: those are the caller's to write.
+/// The client address that the gateway saw. [`answer`] puts it into the request's extensions. No header is trusted for
+/// it, because callers control headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SourceAddress(pub IpAddr);
 
-/// Serves a router as a Lambda function behind API Gateway, to pages of the origins in `CORS_ORIGINS` too.
+/// Serves a router as a Lambda function behind API Gateway, with CORS for the origins in `CORS_ORIGINS`.
+///
+/// # Errors
+/// Fails when `CORS_ORIGINS` is invalid or the Lambda runtime fails.
 pub async fn serve(router: Router) -> Result<(), Error> {
     let router = allow_origins(router, &Env::process())?;
     lambda_runtime::run(service_fn(|event: LambdaEvent<LambdaRequest>| {
@@ -61,8 +64,11 @@ pub async fn serve(router: Router) -> Result<(), Error> {
     .await
 }
 
-/// Serves a router whose answers may be larger than a function's memory: they leave while they are made. The route has to say so in the
-/// template (`ResponseTransferMode`).
+/// Like [`serve`], for responses that may exceed the memory of the function: they are streamed while they are built.
+/// The route in the template needs `ResponseTransferMode`.
+///
+/// # Errors
+/// Fails when `CORS_ORIGINS` is invalid or the Lambda runtime fails.
 pub async fn serve_streaming(router: Router) -> Result<(), Error> {
     let router = allow_origins(router, &Env::process())?;
     lambda_runtime::run(service_fn(|event: LambdaEvent<LambdaRequest>| {
@@ -72,7 +78,7 @@ pub async fn serve_streaming(router: Router) -> Result<(), Error> {
     .await
 }
 
-/// Answers one gateway event with the head of an answer and its body as it comes. The local gateway calls it too.
+/// Answers one gateway event with a streamed response. The local gateway calls it too.
 pub async fn stream(router: Router, event: LambdaRequest) -> StreamResponse<BodyDataStream> {
     let (parts, body) = routed(router, event).await.into_parts();
     StreamResponse {
@@ -85,10 +91,10 @@ pub async fn stream(router: Router, event: LambdaRequest) -> StreamResponse<Body
     }
 }
 
-/// Answers one gateway event with a router. The local gateway calls it too.
+/// Answers one gateway event. The local gateway calls it too.
 pub async fn answer(router: Router, event: LambdaRequest) -> ApiGatewayProxyResponse {
     let (mut parts, body) = routed(router, event).await.into_parts();
-    // The bytes of our own answers cannot fail to arrive; a body that streams from elsewhere can.
+    // A body in memory cannot fail here; a streamed body can.
     let (status, body) = match axum::body::to_bytes(body, usize::MAX).await {
         Ok(bytes) => match event_body(&parts.headers, bytes.to_vec()) {
             body if fits(&body) => (parts.status, body),
@@ -106,7 +112,7 @@ pub async fn answer(router: Router, event: LambdaRequest) -> ApiGatewayProxyResp
     let mut answer = ApiGatewayProxyResponse::default();
     answer.status_code = i64::from(status.as_u16());
     answer.is_base64_encoded = matches!(body, EventBody::Binary(_));
-    // Single headers are left empty: the gateway merges both maps, which would send each header twice.
+    // The single-value headers are left empty: the gateway merges both maps and would send each header twice.
     answer.multi_value_headers = parts.headers;
     answer.body = match body {
         EventBody::Empty => None,
@@ -115,8 +121,8 @@ pub async fn answer(router: Router, event: LambdaRequest) -> ApiGatewayProxyResp
     answer
 }
 
-/// Whether Lambda takes the answer, which travels as JSON: quotes and line breaks of a text count twice, and Base64 has four
-/// characters for three bytes.
+/// Whether the response is within Lambda's limit after encoding. As JSON, a quote or a line break takes two bytes;
+/// base64 takes four characters for three bytes.
 fn fits(body: &EventBody) -> bool {
     match body {
         EventBody::Empty => true,
@@ -127,7 +133,7 @@ fn fits(body: &EventBody) -> bool {
     }
 }
 
-/// What the router answers to an event's request.
+/// The router's response to an event.
 async fn routed(router: Router, event: LambdaRequest) -> Response<Body> {
     let headers = match &event {
         LambdaRequest::ApiGatewayV1(request) => request.multi_value_headers.clone(),
@@ -161,12 +167,12 @@ async fn routed(router: Router, event: LambdaRequest) -> Response<Body> {
     }
 }
 
-/// The part of the called address that comes before the contract's path. The gateway says it: its own path has the stage in front
-/// unless the deployment has a host of its own.
+/// The called address up to the contract's path. The path in the gateway's context begins with the stage, unless the
+/// deployment has its own host name.
 fn public_address(context: &ApiGatewayProxyRequestContext, path: &str, headers: &HeaderMap) -> Option<PublicAddress> {
     let host = context.domain_name.as_deref()?;
     let prefix = context.path.as_deref()?.strip_suffix(path)?;
-    // The gateway speaks HTTPS alone; the local one does not.
+    // The deployed gateway speaks HTTPS only; the local one speaks HTTP.
     let scheme = match headers.get("x-forwarded-proto").map(HeaderValue::as_bytes) {
         Some(b"http") => "http",
         _ => "https",
@@ -174,7 +180,8 @@ fn public_address(context: &ApiGatewayProxyRequestContext, path: &str, headers: 
     Some(PublicAddress(format!("{scheme}://{host}{prefix}")))
 }
 
-/// The address with the path that the caller sent. One that is no path at all stays as it came, and fits no route.
+/// The address with the path that the caller sent. A path that does not parse leaves the address unchanged, and it
+/// matches no route.
 fn with_path(uri: &Uri, path: &str) -> Uri {
     let mut parts = uri.clone().into_parts();
     let path_and_query = match uri.query() {

@@ -1,4 +1,4 @@
-//! Entry point of functions that somebody invokes by hand: one JSON value in, one out.
+//! Entry point of functions that an operator invokes directly: one JSON value in, one out.
 
 use std::future::Future;
 
@@ -8,7 +8,11 @@ use tracing::Instrument as _;
 
 use crate::Error;
 
-/// Runs `handler` for each invocation, whose id the log carries: CloudTrail has under it who invoked. What it refuses is an answer too: an error here means that the function broke.
+/// Runs `handler` for each invocation. The log lines carry the request id, under which CloudTrail names the principal.
+/// A rejected command is a normal answer; an error here means that the function itself failed.
+///
+/// # Errors
+/// Fails when the Lambda runtime fails.
 pub async fn invoke<H, Fut>(handler: H) -> Result<(), Error>
 where
     H: Fn(Value) -> Fut,

@@ -1,9 +1,9 @@
-//! What surrounds a function: environment, clock, random bytes, logs, and the Lambda entry points.
+//! The runtime around a function: environment, clock, random bytes, logs, metrics, and the Lambda entry points.
 //!
-//! Everything else in the workspace takes time, randomness and settings as arguments; this crate is where they come
-//! from. Start reading at [`serve`] (HTTP functions; [`serve_streaming`] where answers are large), [`consume`] (queue workers), [`schedule`] (timers) and
-//! [`invoke`] (by hand). The first two have a core that needs no Lambda, [`answer`] and [`process_batch`], so the local
-//! process and the tests run the same code.
+//! The other crates take time, randomness and settings as arguments; this crate is their source. Start reading at
+//! [`serve`] (HTTP functions; [`serve_streaming`] for large responses), [`consume`] (queue workers), [`schedule`]
+//! (timers) and [`invoke`] (direct invocation). The first two have a core that runs without Lambda, [`answer`] and
+//! [`process_batch`], so that the local process and the tests run the same code.
 
 mod clock;
 mod cors;
@@ -29,5 +29,5 @@ pub use queue::{BatchItemFailure, Message, Outcome, SqsBatchResponse, SqsEvent, 
 pub use random::random;
 pub use schedule::schedule;
 
-/// What `main` returns: anything that stops a function from starting.
+/// The error of `main`: anything that stops a function from starting.
 pub type Error = lambda_runtime::Error;

@@ -1,7 +1,7 @@
-//! Metrics without calls: a line of CloudWatch's embedded metric format in the log, which CloudWatch turns into metrics.
+//! Metrics without API calls: each is a log line in CloudWatch's embedded metric format.
 //!
-//! Every metric is declared here, once. Dashboard and alarms name no other (`infra/checks/runbook`), and `docs/runbook.md` says
-//! what to do about them. Outside of Lambda nobody reads them, and nothing is written.
+//! Every metric is declared here, once. The dashboard and the alarms use only these names (`infra/checks/runbook`
+//! verifies it), and `docs/runbook.md` describes the response to each alarm. Outside of Lambda nothing is written.
 
 use std::fmt;
 use std::io::{Write, stdout};
@@ -15,45 +15,46 @@ use crate::env::{Env, EnvError};
 const NAMESPACE: &str = "ecf";
 const FUNCTION: &str = "FunctionName";
 
-/// What is measured.
+/// A metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metric {
     /// Receipts that were signed.
     ReceiptsIssued,
-    /// Verdicts.
+    /// Verdicts of the tax authority.
     ReceiptsAccepted,
     ReceiptsConditionallyAccepted,
     ReceiptsRejected,
-    /// From the receipt's creation to its verdict.
+    /// Seconds from the receipt's creation to its verdict.
     VerdictSeconds,
-    /// Receipts that wait for a person.
+    /// Receipts in state `failed`: they await a person.
     ReceiptsFailed,
-    /// Receipts that were held in a run, since the authority is out of reach.
+    /// Receipts that a run held because the authority is out of reach.
     ReceiptsHeld,
-    /// Receipts that became older than an alarm hour without the authority having them.
+    /// Receipts that passed an alarm hour without reaching the authority.
     ReceiptsUndelivered,
-    /// Receipts that became older than an alarm hour in any other state that is not final.
+    /// Receipts that passed an alarm hour in any other state that is not final.
     ReceiptsStuck,
-    /// Receipts that are sent again, since the authority does not find the document that it gave a track id for.
+    /// Receipts that are sent again, because the authority does not find the document for the track id that it issued.
     ReceiptsNotFound,
-    /// Calls that the authority did not answer as it should.
+    /// Calls to the authority that failed or got an unexpected answer.
     TaxauthErrors,
     /// Hosts of the authority whose gate is not open.
     HostsAway,
-    /// Attempts at webhooks that were taken, and that were not.
+    /// Attempts to deliver a webhook that succeeded, and that failed.
     WebhooksDelivered,
     WebhooksFailed,
-    /// Seeds of other taxpayers that were signed: each is worth a token of whoever issued it.
+    /// Seeds of other issuers that were signed. Each signed seed can be exchanged for a token at its issuer.
     SeedsSigned,
-    /// Ranges of which their company was warned.
+    /// Number ranges for which a warning was published: few numbers left, or close to expiry.
     RangesLow,
     RangesExpiring,
-    /// Of each company's certificate that housekeeping comes across; the least matters.
+    /// Days until a company's certificate expires, once for each certificate in a housekeeping run. Alarms use the
+    /// minimum.
     CertificateDaysLeft,
 }
 
 impl Metric {
-    /// Its name in CloudWatch.
+    /// The name in CloudWatch.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -81,28 +82,29 @@ impl Metric {
     fn unit(self) -> &'static str {
         match self {
             Self::VerdictSeconds => "Seconds",
-            // CloudWatch has no unit of days.
+            // CloudWatch has no unit for days.
             Self::CertificateDaysLeft => "None",
             _ => "Count",
         }
     }
 }
 
-/// Where a function's metrics go; clones share it. The default is nowhere.
+/// The metrics output of a function. Clones share it. The default discards everything.
 #[derive(Clone, Default)]
 pub struct Metrics(Option<Arc<Log>>);
 
 struct Log {
-    /// The function's name in Lambda, which tells deployments apart.
+    /// The function's name in Lambda. It distinguishes deployments.
     function: String,
     out: Mutex<Box<dyn Write + Send>>,
 }
 
 impl Metrics {
-    /// The metrics of this function on its log, named by Lambda's own `AWS_LAMBDA_FUNCTION_NAME`.
+    /// Metrics on this function's log, under the name in `AWS_LAMBDA_FUNCTION_NAME`. Without the variable, metrics are
+    /// discarded.
     ///
     /// # Errors
-    /// When the name is not readable.
+    /// Fails when the name is not UTF-8.
     pub fn from_env(env: &Env) -> Result<Self, EnvError> {
         Ok(match env.optional("AWS_LAMBDA_FUNCTION_NAME")? {
             Some(function) => Self::on(function, stdout()),
@@ -117,7 +119,7 @@ impl Metrics {
         Self(Some(Arc::new(Log { function, out })))
     }
 
-    /// Tells values, for the function as a whole and by environment of the tax authority.
+    /// Emits values, in total for the function and by environment of the tax authority.
     pub fn tell(&self, environment: &str, values: &[(Metric, u64)], now: Timestamp) {
         let Some(log) = &self.0 else { return };
         let line = line(&log.function, environment, values, now);

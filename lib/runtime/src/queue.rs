@@ -1,9 +1,9 @@
-//! Entry point of queue workers: one batch of SQS messages in, the failed ones out.
+//! Entry point of queue workers: processes one batch of SQS messages and reports the failed ones.
 //!
-//! Each message is one job. Done and given-up jobs are deleted by SQS because they are not reported as failed. A job to
-//! be repeated later is sent as a new message, and the old one is deleted in the same way; when that send fails, the old
-//! message is reported, so SQS delivers it again and nothing is lost. So `maxReceiveCount` counts crashes only. A message
-//! may arrive more than once: every job must be safe to run twice.
+//! Each message is one job. SQS deletes the messages that are not reported as failed, so a job that is done or given up
+//! is deleted. A job that needs another attempt is sent as a new message, and the old message is deleted. When that
+//! send fails, the old message is reported and SQS delivers it again, so no job is lost. Hence `maxReceiveCount` counts
+//! crashes only. A message may arrive more than once: every job must be safe to run twice.
 
 use std::{fmt, future::Future, panic::AssertUnwindSafe, time::Duration};
 
@@ -18,30 +18,33 @@ mod event;
 
 pub use event::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsRecord};
 
-/// How many jobs of one batch run at the same time.
+/// Jobs of one batch that run concurrently.
 const CONCURRENT_JOBS: usize = 10;
 
-/// What a worker may know about the message that carried its job.
+/// The message that carried a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     pub message_id: String,
-    /// How often SQS has handed this message out, this time included.
+    /// How often SQS has delivered this message, this delivery included.
     pub receive_count: u32,
 }
 
-/// How a job ended.
+/// The result of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome<J> {
-    /// Nothing is left to do.
+    /// The job is complete.
     Done,
-    /// `job`, the next attempt, is to run after this time. At most the queue's 15 minutes; longer waits belong to the
-    /// due index.
+    /// `job` is the next attempt, to run after this delay. SQS allows at most 15 minutes; longer delays use the due
+    /// index.
     Again { job: J, after: Duration },
-    /// It cannot succeed; the reason was recorded where the caller can read it and is logged here.
+    /// The job cannot succeed. The reason is recorded where the caller can read it, and is logged here.
     GiveUp { reason: String },
 }
 
-/// Runs a worker: `handler` for each job, `resend` to queue a job's next attempt.
+/// Runs a worker: `handler` runs each job, `resend` enqueues the next attempt of a job.
+///
+/// # Errors
+/// Fails when the Lambda runtime fails.
 pub async fn consume<J, H, HFut, R, RFut, E>(handler: H, resend: R) -> Result<(), Error>
 where
     J: DeserializeOwned,
@@ -57,7 +60,7 @@ where
     .await
 }
 
-/// Runs one batch, up to ten jobs at a time, and names the messages that SQS shall deliver again.
+/// Runs one batch, at most ten jobs concurrently, and returns the messages that SQS must deliver again.
 pub async fn process_batch<J, H, HFut, R, RFut, E>(event: SqsEvent, handler: H, resend: R) -> SqsBatchResponse
 where
     J: DeserializeOwned,
@@ -81,7 +84,7 @@ where
     }
 }
 
-/// What every line about a job carries: the message, and the company and record that the job names.
+/// The span of a job: its log lines carry the message, and the company and receipt that the job names.
 fn span(record: &SqsRecord) -> tracing::Span {
     let subject: Subject = serde_json::from_str(&record.body).unwrap_or_default();
     tracing::info_span!(
@@ -93,7 +96,7 @@ fn span(record: &SqsRecord) -> tracing::Span {
     )
 }
 
-/// The members that jobs have in common. Who has none of them is logged without.
+/// The members that most jobs have in common. A missing member is omitted from the log.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Subject {
@@ -118,12 +121,14 @@ where
     let job = match serde_json::from_str(&record.body) {
         Ok(job) => job,
         Err(error) => {
-            // Not deleted: it comes back until the queue moves it to its dead letters, where someone can read it.
+            // Not deleted: SQS delivers it again until it moves to the dead-letter queue, where an operator can read
+            // it.
             tracing::error!(%error, "message is not a job of this worker");
             return Some(failed);
         }
     };
-    // One job's bug must not deliver the other jobs of the batch again. The closure runs inside, since it may panic too.
+    // A bug in one job must not cause redelivery of the whole batch. The handler is called inside the future, because
+    // the call itself may panic too.
     let attempt = AssertUnwindSafe(async { handler(job, message).await }).catch_unwind();
     match attempt.await {
         Ok(Outcome::Done) => None,

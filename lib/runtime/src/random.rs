@@ -1,10 +1,9 @@
-//! Where random values come from.
+//! The source of random values.
 
-/// `N` bytes from the operating system's generator, good enough for keys.
+/// Returns `N` bytes from the operating system's generator, suitable for keys.
 ///
 /// # Panics
-///
-/// When the operating system has no random bytes to give. Nothing that needs a secret may go on then.
+/// Panics when the operating system provides no random bytes: no secret may be made then.
 pub fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).expect("the operating system gives random bytes");

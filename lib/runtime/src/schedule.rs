@@ -1,4 +1,4 @@
-//! Entry point of functions that a timer starts.
+//! Entry point of functions that run on a schedule.
 
 use std::{error::Error as StdError, future::Future};
 
@@ -7,10 +7,12 @@ use serde::de::IgnoredAny;
 
 use crate::{Error, telemetry::chain};
 
-/// Runs `handler` at each tick of the function's schedule.
+/// Runs `handler` at each tick of the function's schedule. The event is not passed on: its only content is the time.
 ///
-/// The event says nothing that the clock does not, so it is not handed on. A failure is logged with its sources and
-/// reported, so that Lambda counts and repeats it.
+/// A failure is logged with its sources and returned, so that Lambda counts and retries it.
+///
+/// # Errors
+/// Fails when the Lambda runtime fails.
 pub async fn schedule<F, Fut, E>(handler: F) -> Result<(), Error>
 where
     F: Fn() -> Fut,

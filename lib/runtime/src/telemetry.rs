@@ -1,5 +1,5 @@
-//! Logs: one JSON object a line in Lambda, readable lines elsewhere. `RUST_LOG` selects, by level and target: `info,ecf_taxauth=debug`; `info`
-//! without it.
+//! Logs: one JSON object per line in Lambda, readable lines elsewhere. `RUST_LOG` filters by level and target, as in
+//! `info,ecf_taxauth=debug`; the default is `info`.
 
 use std::{
     error::Error,
@@ -16,15 +16,15 @@ use tracing_subscriber::{
 
 use crate::env::Env;
 
-/// Lambda sets this in every execution environment and nobody else does.
+/// Set in every Lambda execution environment, and only there.
 const LAMBDA_MARK: &str = "AWS_LAMBDA_RUNTIME_API";
 
-/// Installs the process's log output. A second call changes nothing.
+/// Installs the log output of the process. Further calls have no effect.
 pub fn init() {
     init_with("info");
 }
 
-/// The same for a process that selects otherwise without `RUST_LOG`.
+/// Like [`init`], with another filter for the case that `RUST_LOG` is not set.
 pub fn init_with(default: &str) {
     let wanted = Env::process().optional("RUST_LOG").ok().flatten();
     let (filter, misunderstood) = selected(wanted.as_deref(), default);
@@ -36,7 +36,7 @@ pub fn init_with(default: &str) {
         let lines = builder.json().flatten_event(true).with_current_span(true);
         lines.with_span_list(false).finish().with(filter).try_init()
     } else {
-        // Colours are for people: a file or a pipe gets plain text.
+        // Colours only on a terminal; a file or a pipe gets plain text.
         let lines = builder.with_ansi(stderr().is_terminal()).with_writer(stderr);
         lines.finish().with(filter).try_init()
     };
@@ -48,7 +48,8 @@ pub fn init_with(default: &str) {
     }
 }
 
-/// What is logged, and why a selection was not understood. That is as none: a typing error must not silence a function.
+/// The filter, and the error of a filter that does not parse. Such a filter is ignored: a typing error must not silence
+/// a function.
 fn selected(wanted: Option<&str>, default: &str) -> (Targets, Option<ParseError>) {
     let (wanted, misunderstood) = match wanted.map(str::parse).transpose() {
         Ok(wanted) => (wanted, None),
@@ -59,7 +60,7 @@ fn selected(wanted: Option<&str>, default: &str) -> (Targets, Option<ParseError>
     (filter, misunderstood)
 }
 
-/// Shows an error with all its sources, in one line. `Display` of our errors never repeats a source.
+/// Formats an error with all its sources in one line. `Display` of our errors never repeats a source.
 pub fn chain(error: &(dyn Error + 'static)) -> impl fmt::Display {
     Chain(error)
 }

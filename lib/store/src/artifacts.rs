@@ -1,9 +1,9 @@
 //! Documents in S3.
 //!
-//! An object's name carries the hash of its bytes and the receipt names the hash: attempts that race never overwrite
-//! each other, the same bytes twice are one object, and what is read is checked against its name. Readers use names
-//! held by records, never listings. What is derived, such as the printed representation, has a name that says what it was made
-//! of instead, and can be made again.
+//! An object's name contains the hash of its bytes, and the receipt refers to the hash. So concurrent attempts never
+//! overwrite each other, equal bytes are one object, and a read is verified against the name. Readers use names from
+//! records, never listings. A derived document, such as the printed representation, is named by the hash of its inputs
+//! and can be rendered again.
 
 use std::fmt;
 use std::time::Duration;
@@ -31,7 +31,7 @@ impl ContentHash {
         Self(hash)
     }
 
-    /// The hash of several parts, which tells where each ends.
+    /// The hash of several parts; each part is prefixed with its length.
     pub fn of_parts<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> Self {
         let mut hash = Sha256::new();
         for part in parts {
@@ -64,7 +64,7 @@ impl fmt::Debug for ContentHash {
     }
 }
 
-/// What a document of a receipt is.
+/// The kinds of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ArtifactKind {
     /// The document that was signed and sent.
@@ -75,17 +75,17 @@ pub enum ArtifactKind {
     Rfce,
     /// The printed representation.
     Ri,
-    /// The authority's answer; kept on the receipt, not in S3.
+    /// The authority's answer; stored on the receipt, not in S3.
     TaxauthResponse,
-    /// The caller's payload, kept until a receipt is numbered and signed later; not public.
+    /// The caller's payload, stored until the receipt is numbered and signed later; not public.
     Payload,
-    /// What another issuer sent, byte for byte.
+    /// A received receipt, byte for byte.
     ReceivedXml,
-    /// The acknowledgement: ours of what another issuer sent, or the buyer's of a receipt.
+    /// An acknowledgement: ours of a received receipt, or the buyer's of an issued one.
     Arecf,
     /// A buyer's approval or rejection, byte for byte.
     Acecf,
-    /// An annulment of numbers; not of a receipt.
+    /// An annulment of numbers; it does not belong to a receipt.
     Anecf,
 }
 
@@ -101,7 +101,7 @@ impl ArtifactKind {
         Self::Acecf,
     ];
 
-    /// Its name in the API and in S3.
+    /// The name in the API and in S3.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::SignedXml => "signed-xml",
@@ -117,7 +117,7 @@ impl ArtifactKind {
         }
     }
 
-    /// Reads a public name, the older spelling included.
+    /// Parses a public name; the older spelling is accepted too.
     pub fn from_public_name(name: &str) -> Option<Self> {
         if name == "dgii-response" {
             return Some(Self::TaxauthResponse);
@@ -139,7 +139,7 @@ impl ArtifactKind {
         }
     }
 
-    /// The name under which a browser saves it; `document` is `{RNC}{eNCF}`, as the authority names files.
+    /// The file name for a download; `document` is `{RNC}{eNCF}`, as the authority names files.
     pub fn file_name(self, document: &str) -> String {
         match self {
             Self::SignedXml | Self::ReceivedXml => format!("{document}.xml"),
@@ -155,10 +155,10 @@ impl ArtifactKind {
     }
 }
 
-/// How long [`Artifacts::link`] is good.
+/// Lifetime of an address from [`Artifacts::link`].
 pub const LINK_LIFE: Duration = Duration::from_secs(5 * 60);
 
-/// The bucket, by its name.
+/// The documents in a bucket.
 #[derive(Debug, Clone)]
 pub struct Artifacts {
     client: Client,
@@ -173,7 +173,10 @@ impl Artifacts {
         }
     }
 
-    /// Keeps a document and says by which hash it is found again.
+    /// Stores a document and returns its hash.
+    ///
+    /// # Errors
+    /// Fails when S3 fails.
     pub async fn put(
         &self,
         scope: &Scope,
@@ -186,7 +189,10 @@ impl Artifacts {
         self.put_object(scope, created_at, &owner, kind, bytes).await
     }
 
-    /// Keeps a document of the inbox and says by which hash it is found again.
+    /// Stores a document of the inbox and returns its hash.
+    ///
+    /// # Errors
+    /// Fails when S3 fails.
     pub async fn put_received(
         &self,
         scope: &Scope,
@@ -199,7 +205,10 @@ impl Artifacts {
         self.put_object(scope, received_at, &owner, kind, bytes).await
     }
 
-    /// Keeps a message that is no receipt's, under the id of its record.
+    /// Stores a message that does not belong to a receipt, under the id of its record.
+    ///
+    /// # Errors
+    /// Fails when S3 fails.
     pub async fn put_message(
         &self,
         scope: &Scope,
@@ -259,7 +268,10 @@ impl Artifacts {
         Ok(())
     }
 
-    /// Stores a signed receipt and, where there is one, its signed summary.
+    /// Stores a signed receipt and its signed summary, if it has one.
+    ///
+    /// # Errors
+    /// Fails when S3 fails.
     pub async fn put_signed(
         &self,
         scope: &Scope,
@@ -276,7 +288,10 @@ impl Artifacts {
         Ok(())
     }
 
-    /// Keeps a printed representation under what it was made of; again, in place of the one before.
+    /// Stores a printed representation under the hash of its inputs, and replaces an earlier one.
+    ///
+    /// # Errors
+    /// Fails when S3 fails.
     pub async fn put_printed(
         &self,
         scope: &Scope,
@@ -289,7 +304,10 @@ impl Artifacts {
         self.put_bytes(key, ArtifactKind::Ri, bytes).await
     }
 
-    /// The printed representation that was made of this.
+    /// The printed representation with these inputs.
+    ///
+    /// # Errors
+    /// Fails when S3 fails.
     pub async fn printed(
         &self,
         scope: &Scope,
@@ -301,7 +319,10 @@ impl Artifacts {
         self.bytes(&key).await
     }
 
-    /// Keeps a company's logo and says by which hash it is found again.
+    /// Stores a company's logo and returns its hash.
+    ///
+    /// # Errors
+    /// Fails when S3 fails.
     pub async fn put_logo(
         &self,
         company: &CompanyId,
@@ -324,7 +345,7 @@ impl Artifacts {
     /// The document with this hash.
     ///
     /// # Errors
-    /// Besides failures of the store: [`StoreError::Corrupt`] when the bytes are not those that were kept.
+    /// Fails when S3 fails; [`StoreError::Corrupt`] when the bytes do not have this hash.
     pub async fn get(
         &self,
         scope: &Scope,
@@ -337,13 +358,17 @@ impl Artifacts {
         self.object(key, hash).await
     }
 
-    /// An address that gives a stored document to anybody for [`LINK_LIFE`], for one that no answer can carry.
+    /// A public address of a stored document, valid for [`LINK_LIFE`]. For documents above the response limit.
+    ///
+    /// # Errors
+    /// Fails when the address cannot be signed.
     pub async fn link(
         &self,
         scope: &Scope,
         created_at: Timestamp,
         receipt: &ReceiptId,
-        (kind, hash): (ArtifactKind, &ContentHash),
+        kind: ArtifactKind,
+        hash: &ContentHash,
         disposition: &str,
     ) -> Result<String, StoreError> {
         let operation = "presign artifact";

@@ -1,4 +1,4 @@
-//! A P12 file as the vault keeps it.
+//! A P12 file as the vault stores it.
 
 use std::fmt;
 
@@ -12,16 +12,16 @@ use zeroize::Zeroizing;
 pub struct CertificateFile {
     pub p12: Zeroizing<Vec<u8>>,
     pub pin: Zeroizing<String>,
-    /// SHA-256 of the file as it was uploaded, to know the same upload by.
+    /// SHA-256 of the uploaded file, to detect a repeated upload.
     pub uploaded_sha256: [u8; 32],
 }
 
 impl CertificateFile {
-    /// Opens an uploaded file, and encrypts it anew for the vault: with a password of `random`, so that the company's own is not
-    /// kept, and with parameters of ours, so that no instance pays for the rounds that the file asks for.
+    /// Opens an uploaded file and encrypts it again for the vault: with a password of `random`, so that the company's
+    /// own is not stored, and with our parameters, so that opening does not cost the rounds that the file demands.
     ///
     /// # Errors
-    /// Why the file does not open.
+    /// The reason why the file does not open.
     pub fn open(p12: &[u8], pin: &str, now: Timestamp, random: &[u8; 64]) -> Result<(Identity, Self), P12Error> {
         let (identity, reencrypted) = Identity::reencrypt_pkcs12(p12, pin, now, random)?;
         let file = Self {
@@ -32,7 +32,7 @@ impl CertificateFile {
         Ok((identity, file))
     }
 
-    /// The file as it was uploaded, as the first versions kept it.
+    /// The file as uploaded, as the first versions stored it.
     pub fn verbatim(p12: impl Into<Vec<u8>>, pin: &str) -> Self {
         let p12 = Zeroizing::new(p12.into());
         Self {

@@ -1,11 +1,11 @@
-//! The SDK clients, made from one shared configuration.
+//! The SDK clients, built from one shared configuration.
 
 use aws_config::environment::EnvironmentVariableCredentialsProvider;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_sdk_dynamodb::config::{Credentials, SharedCredentialsProvider};
 use aws_smithy_runtime_api::client::interceptors::SharedInterceptor;
 
-/// One client per service that the store speaks to.
+/// One client for each AWS service that the store uses.
 #[derive(Debug, Clone)]
 pub struct Clients {
     pub dynamodb: aws_sdk_dynamodb::Client,
@@ -15,10 +15,10 @@ pub struct Clients {
 }
 
 impl Clients {
-    /// Clients of a deployed function, whose credentials are variables of its environment. Profiles, roles to assume and the other places
-    /// that the SDK would look in do not exist in Lambda; without them a program is smaller and starts sooner. An `endpoint_url` is that
-    /// of services that are not AWS's.
-    pub fn deployed(region: String, endpoint_url: Option<String>) -> Self {
+    /// Clients of a deployed function. The credentials come from its environment variables; profiles and roles do not
+    /// exist in Lambda, and without them the program is smaller and starts faster. `endpoint_url` replaces AWS with an
+    /// emulator.
+    pub(crate) fn deployed(region: String, endpoint_url: Option<String>) -> Self {
         let mut config = SdkConfig::builder()
             .behavior_version(BehaviorVersion::latest())
             .region(Region::new(region))
@@ -33,10 +33,10 @@ impl Clients {
         Self::watched(config, &[])
     }
 
-    /// The same, with these interceptors in each of them.
+    /// Clients with these interceptors.
     pub fn watched(config: &SdkConfig, interceptors: &[SharedInterceptor]) -> Self {
         let mut dynamodb = aws_sdk_dynamodb::config::Builder::from(config);
-        // Path style everywhere: behind a custom endpoint a bucket has no host name of its own.
+        // Path style everywhere, because a custom endpoint has no host name per bucket.
         let mut s3 = aws_sdk_s3::config::Builder::from(config).force_path_style(true);
         let mut sqs = aws_sdk_sqs::config::Builder::from(config);
         let mut secretsmanager = aws_sdk_secretsmanager::config::Builder::from(config);
@@ -55,7 +55,7 @@ impl Clients {
     }
 }
 
-/// The configuration for services on this machine, which take any credentials.
+/// The configuration for emulators on this machine, which accept any credentials.
 pub fn local_config(endpoint_url: &str) -> SdkConfig {
     SdkConfig::builder()
         .behavior_version(BehaviorVersion::latest())

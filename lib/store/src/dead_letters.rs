@@ -1,13 +1,13 @@
-//! Dead letters: messages that were given up after repeated crashes, and their way back.
+//! Dead letters: messages that were given up after repeated crashes, and their replay.
 
 use aws_sdk_sqs::Client;
 
 use crate::StoreError;
 
-/// Messages that one receive brings at most.
+/// The most messages that one receive returns.
 const BATCH: i32 = 10;
 
-/// A queue's dead letters, by the addresses of both.
+/// A queue's dead letters, by the addresses of both queues.
 #[derive(Debug, Clone)]
 pub struct DeadLetters {
     client: Client,
@@ -24,8 +24,11 @@ impl DeadLetters {
         }
     }
 
-    /// Moves at most `limit` messages back to their queue and says how many. A message is deleted only after it was sent, so
-    /// one that meets a failure in between comes twice; every job is safe to run twice.
+    /// Moves at most `limit` messages back to their queue and returns their number. A message is deleted only after it
+    /// was sent, so after a failure in between it exists twice; every job is safe to run twice.
+    ///
+    /// # Errors
+    /// Fails when SQS fails.
     pub async fn replay(&self, limit: usize) -> Result<usize, StoreError> {
         let mut moved = 0;
         while moved < limit {

@@ -1,4 +1,4 @@
-//! What can go wrong with the store, by what the caller can do about it.
+//! The errors of the store, by the caller's possible reaction.
 
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
@@ -8,17 +8,17 @@ type Source = Box<dyn std::error::Error + Send + Sync>;
 /// A failure of the store. "Not found" and expected conflicts are outcomes of the methods, not errors.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Throttled, timed out or unreachable: the same call may succeed later. Whether it took effect is not known.
+    /// Throttled, timed out or unreachable: a retry may succeed. Whether the call took effect is unknown.
     #[error("{operation} did not get a definite answer")]
     Retry {
         operation: &'static str,
         #[source]
         source: Source,
     },
-    /// A record that other writers kept changing: nothing was written.
+    /// Other writers kept changing the record; nothing was written.
     #[error("{operation} lost {attempts} races for the same record")]
     Contended { operation: &'static str, attempts: u32 },
-    /// A stored record does not read back as what it should be.
+    /// A stored record cannot be parsed.
     #[error("record {key} is corrupt: {attribute} {why}")]
     Corrupt {
         key: String,
@@ -28,7 +28,7 @@ pub enum StoreError {
     /// This process was started without the address that the call needs.
     #[error("no address is configured for {0}")]
     NotConfigured(&'static str),
-    /// Refused for a reason that a retry does not mend: rights, a missing table, a request that is not valid.
+    /// Rejected for a reason that a retry does not remove: permissions, a missing table, an invalid request.
     #[error("{operation} was refused")]
     Unexpected {
         operation: &'static str,
@@ -38,7 +38,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the same call may succeed when tried again.
+    /// Whether a retry may succeed.
     pub fn is_retryable(&self) -> bool {
         matches!(self, Self::Retry { .. } | Self::Contended { .. })
     }
@@ -75,7 +75,7 @@ impl StoreError {
                 let status = refusal.raw().status().as_u16();
                 status >= 500 || status == 429 || refusal.err().code().is_some_and(passes_with_time)
             }
-            // No answer, or one that could not be read.
+            // No answer, or one that could not be parsed.
             _ => true,
         };
         if again {
@@ -86,7 +86,7 @@ impl StoreError {
     }
 }
 
-/// Error codes of the four services that say "not now" with a 4xx status.
+/// Error codes of the four services that mean "retry later" with a 4xx status.
 fn passes_with_time(code: &str) -> bool {
     matches!(
         code,

@@ -1,7 +1,7 @@
-//! Archives in S3: written while they are made, in parts, and read in a stream.
+//! Archives in S3: written in parts while they are built, and read as a stream.
 //!
-//! An archive's name says what is in it, so an archive of the same content is found instead of made. Nothing refers to one: they
-//! go after some weeks (`infra/storage.yaml`) and can be made again.
+//! An archive's name contains the hash of its content, so an archive with the same content is reused. No record refers
+//! to an archive: it expires after some weeks (`infra/storage.yaml`) and can be built again.
 
 use aws_sdk_s3::{
     Client,
@@ -13,7 +13,7 @@ use bytes::{Bytes, BytesMut};
 
 use crate::{ContentHash, StoreError, ids::Scope};
 
-/// As much is held before it is sent: the least that S3 takes. 10,000 parts, the most that it takes, are 50 GB.
+/// Size of a part: the minimum of S3. With its limit of 10,000 parts an archive has up to 50 GB.
 const PART_BYTES: usize = 5 * 1024 * 1024;
 const CONTENT_TYPE: &str = "application/zip";
 
@@ -24,7 +24,7 @@ pub struct Exports {
     bucket: String,
 }
 
-/// An archive that is kept.
+/// A stored archive.
 #[derive(Debug)]
 pub struct KeptExport {
     pub size_bytes: u64,
@@ -32,10 +32,10 @@ pub struct KeptExport {
 }
 
 impl KeptExport {
-    /// The next piece of it.
+    /// The next chunk of the archive.
     ///
     /// # Errors
-    /// When the transfer breaks off.
+    /// Fails when the transfer breaks off.
     pub async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
         let piece = self.body.next().await.transpose();
         piece.map_err(|error| StoreError::retry("read export", error))
@@ -51,7 +51,7 @@ impl Exports {
         }
     }
 
-    /// The name of the object with this content.
+    /// The object name of the archive with this content.
     pub fn object(scope: &Scope, content: &ContentHash) -> String {
         format!(
             "exports/{}/{}/{content}.zip",
@@ -60,7 +60,10 @@ impl Exports {
         )
     }
 
-    /// The archive with this content, if somebody had it made.
+    /// The archive with this content, if it exists.
+    ///
+    /// # Errors
+    /// Fails when S3 fails.
     pub async fn find(&self, scope: &Scope, content: &ContentHash) -> Result<Option<KeptExport>, StoreError> {
         let key = Self::object(scope, content);
         match self.client.get_object().bucket(&self.bucket).key(key).send().await {
@@ -73,7 +76,7 @@ impl Exports {
         }
     }
 
-    /// Begins an archive. It is there when it is completed, and not before.
+    /// Begins an archive. It exists only after [`ExportUpload::complete`].
     pub fn begin(&self, scope: &Scope, content: &ContentHash) -> ExportUpload {
         ExportUpload {
             exports: self.clone(),
@@ -85,23 +88,26 @@ impl Exports {
     }
 }
 
-/// An archive under way.
+/// An archive that is being written.
 #[derive(Debug)]
 pub struct ExportUpload {
     exports: Exports,
     key: String,
     waiting: BytesMut,
-    /// Absent until the first part is full: a small archive is one request.
+    /// Absent until the first part is full, because a small archive is a single request.
     upload_id: Option<String>,
     parts: Vec<CompletedPart>,
 }
 
 impl ExportUpload {
-    /// Adds bytes.
+    /// Appends bytes.
+    ///
+    /// # Errors
+    /// Fails when S3 fails.
     pub async fn write(&mut self, mut bytes: &[u8]) -> Result<(), StoreError> {
         while !bytes.is_empty() {
             if self.waiting.capacity() == 0 {
-                // At once: a buffer that grows is there twice at times.
+                // Allocated at once, because a growing buffer briefly exists twice.
                 self.waiting.reserve(PART_BYTES);
             }
             let fitting = bytes.len().min(PART_BYTES - self.waiting.len());
@@ -116,7 +122,10 @@ impl ExportUpload {
         Ok(())
     }
 
-    /// Makes the archive be there.
+    /// Completes the archive.
+    ///
+    /// # Errors
+    /// Fails when S3 fails.
     pub async fn complete(mut self) -> Result<(), StoreError> {
         let rest = self.waiting.split().freeze();
         let Some(upload_id) = self.upload_id.clone() else {
@@ -138,7 +147,10 @@ impl ExportUpload {
         Ok(())
     }
 
-    /// Gives it up. What is left behind goes by the bucket's rule for incomplete uploads.
+    /// Aborts the archive. The bucket's rule for incomplete uploads removes parts that remain after a failure.
+    ///
+    /// # Errors
+    /// Fails when S3 fails.
     pub async fn abort(self) -> Result<(), StoreError> {
         let Some(upload_id) = self.upload_id else {
             return Ok(());

@@ -1,14 +1,14 @@
-//! Text that a stranger wrote and a record stores.
+//! Text of a stranger that is stored in a record.
 
 use std::{fmt, ops::Deref};
 
-/// A stranger's text, cut to [`ForeignText::MOST_BYTES`]. Records hold no other kind, so that no stranger decides how large an item
-/// becomes: DynamoDB refuses items above 400 KB, and a list page must fit a function's answer.
+/// A stranger's text, cut to [`ForeignText::MOST_BYTES`]. Records hold strangers' text only in this type, because
+/// DynamoDB rejects items above 400 KB, and a page of a list must fit into a response.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct ForeignText(String);
 
 impl ForeignText {
-    /// Longer texts are cut at a character. The longest that the authority's formats allow has 250 characters.
+    /// Longer texts are cut at a character boundary. The longest text in the authority's formats has 250 characters.
     pub const MOST_BYTES: usize = 1024;
 }
 

@@ -1,30 +1,34 @@
 //! Signing identities: each company's certificate is opened once and cached for minutes.
 //!
-//! Opening a P12 and reading it from Secrets Manager would cost more than signing. An instance uses a renewed certificate within
-//! [`IDENTITY_MAX_AGE`], as soon as it reads a profile that names another certificate ([`Identities::of_company`]), and at once
-//! where the cached one has expired. A private key lives in memory only.
+//! Opening a P12 and reading it from Secrets Manager would cost more than signing. An instance uses a renewed
+//! certificate within [`IDENTITY_MAX_AGE`], as soon as it reads a profile that names another certificate
+//! ([`Identities::of_company`]), and at once where the cached one has expired. A private key lives in memory only.
 
 use std::{fmt, num::NonZeroUsize, sync::Arc};
 
 use jiff::{SignedDuration, Timestamp};
 use xmldsig::{Certificate, Identity};
 
-use crate::{CertificateSummary, Company, Recent, StoreError, Vault, ids::CompanyId};
+use crate::{
+    Recent, StoreError, Vault,
+    ids::CompanyId,
+    table::{certificates::CertificateSummary, companies::Company},
+};
 
 /// How long an opened certificate is cached: every instance signs with a renewed one after this time.
 pub const IDENTITY_MAX_AGE: SignedDuration = SignedDuration::from_mins(5);
-/// How many are remembered; one key takes a few kilobytes.
+/// Upper bound of the cached identities; one key takes a few kilobytes.
 const CAPACITY: NonZeroUsize = NonZeroUsize::new(500).unwrap();
 
 /// A cached identity.
 #[derive(Debug, Clone)]
 struct Entry {
     identity: Arc<Identity>,
-    /// SHA-256 of the certificate that the company's profile named when the identity was loaded, as far as it was known.
+    /// SHA-256 of the certificate that the company's profile named when the identity was loaded, if it was known.
     named: Option<[u8; 32]>,
 }
 
-/// The identities of companies, shared by a function's requests.
+/// The identities of companies. The requests of a function share them.
 #[derive(Clone)]
 pub struct Identities {
     vault: Vault,
@@ -51,13 +55,13 @@ impl Identities {
     /// The company's identity; `None` when it has not uploaded a certificate.
     ///
     /// # Errors
-    /// When Secrets Manager cannot be asked, or holds a file that does not open.
+    /// Fails when Secrets Manager fails or holds a file that does not open.
     pub async fn of(&self, company: &CompanyId, now: Timestamp) -> Result<Option<Arc<Identity>>, StoreError> {
         self.current(company, None, now).await
     }
 
-    /// The same for a caller that has the company's profile: a profile that names another certificate than the cached one
-    /// ends the cache's word.
+    /// The company's identity, for a caller that has the company's profile. A profile that names another certificate
+    /// than the cached one invalidates the cache entry.
     ///
     /// # Errors
     /// As [`Identities::of`].
@@ -90,7 +94,7 @@ impl Identities {
         Ok(Some(identity))
     }
 
-    /// Asks the vault next time, after an upload.
+    /// Evicts the company's identity, after an upload.
     pub fn forget(&self, company: &CompanyId) {
         self.opened.remove(company);
     }
@@ -103,14 +107,15 @@ impl Identities {
 }
 
 impl Entry {
-    /// Whether it is the identity of the certificate that a profile names. A P12 with several certificates may sign with another
-    /// one, and a profile may lag behind the vault: what was loaded for that name stays.
+    /// Whether this is the identity of the certificate that a profile names. A P12 with several certificates may sign
+    /// with another one, and a profile may be older than the vault: an identity that was loaded for that name remains
+    /// valid.
     fn is(&self, named: &[u8; 32]) -> bool {
         self.identity.certificate().sha256_fingerprint == *named || self.named.as_ref() == Some(named)
     }
 }
 
-/// What the company's profile shows of its certificate, under the name of its subject.
+/// The summary of a certificate for the company's profile. Its alias is the subject's name.
 pub fn certificate_summary(certificate: &Certificate, now: Timestamp) -> CertificateSummary {
     let alias = match certificate.subject_cn.as_str() {
         "" => &certificate.serial_number,

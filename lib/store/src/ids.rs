@@ -16,7 +16,7 @@ const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const ID_BYTES: usize = 20;
 const ID_CHARS: usize = 32;
 
-/// A text that is not the id it should be.
+/// A text that is not a valid id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
     #[error("an id has {ID_CHARS} characters, this one has {0}")]
@@ -72,7 +72,7 @@ macro_rules! id {
 macro_rules! sharded_id {
     ($name:ident) => {
         impl $name {
-            /// A number spread evenly over the ids, for sharding.
+            /// A number distributed evenly over the ids, for sharding.
             pub(crate) fn spread(&self) -> u8 {
                 self.0[ID_BYTES - 1]
             }
@@ -83,7 +83,7 @@ macro_rules! sharded_id {
 macro_rules! random_id {
     ($name:ident) => {
         impl $name {
-            /// A new id from random bytes of the caller.
+            /// A new id from the caller's random bytes.
             pub fn from_random(bytes: [u8; ID_BYTES]) -> Self {
                 Self(bytes)
             }
@@ -104,15 +104,15 @@ id! {
     WebhookId
 }
 id! {
-    /// An API key's record, not the key.
+    /// The record of an API key, not the key itself.
     ApiKeyId
 }
 id! {
-    /// A receipt that another issuer sent: the `public_id` of the inbox.
+    /// A received receipt: the `public_id` of the inbox.
     InboxId
 }
 id! {
-    /// An event of our own that is about no receipt's verdict: the `public_id` of its payload.
+    /// An announcement, an event that is not a receipt's verdict: the `public_id` of its payload.
     AnnouncementId
 }
 id! {
@@ -124,17 +124,18 @@ id! {
     NoticeId
 }
 id! {
-    /// A commercial approval on its way: the `public_id` of the answers about it.
+    /// A commercial approval: the `public_id` in responses about it.
     ApprovalId
 }
 id! {
-    /// An annulment of numbers: the `public_id` of the answers about it.
+    /// An annulment of numbers: the `public_id` in responses about it.
     AnnulmentId
 }
 random_id!(CompanyId);
 random_id!(WebhookId);
 random_id!(ApiKeyId);
 random_id!(NoticeId);
+sharded_id!(CompanyId);
 sharded_id!(ReceiptId);
 sharded_id!(AnnouncementId);
 sharded_id!(WebhookId);
@@ -142,23 +143,16 @@ sharded_id!(ApprovalId);
 sharded_id!(AnnulmentId);
 sharded_id!(InboxId);
 
-impl CompanyId {
-    /// A number spread evenly over the companies, for sharding.
-    pub(crate) fn spread(&self) -> u8 {
-        self.0[ID_BYTES - 1]
-    }
-}
-
 impl ReceiptId {
     /// The record kind of an issued receipt in [`ReceiptId::of`].
     pub const RECEIPT: &'static str = "receipt";
 
-    /// The id of the receipt that this key of a company names.
+    /// The id of the receipt with this idempotency key.
     pub fn of_receipt(scope: &Scope, idempotency_key: &str) -> Self {
         Self::of(Self::RECEIPT, &scope.company, scope.environment, idempotency_key)
     }
 
-    /// The id that belongs to an idempotency key: the same key always names the same record.
+    /// The id for an idempotency key: the same key always leads to the same record.
     pub fn of(kind: &str, company: &CompanyId, environment: Environment, idempotency_key: &str) -> Self {
         Self(hashed(&[
             "ecf/v1",
@@ -169,15 +163,15 @@ impl ReceiptId {
         ]))
     }
 
-    /// A part of a span of time, spread evenly over the receipts and always the same for one.
+    /// A fraction of a span of time, distributed evenly over the receipts and constant for each.
     pub fn share_of(&self, span: SignedDuration) -> SignedDuration {
-        // Another byte than the shard's, so that each shard has receipts at every part.
+        // Not the byte of the shard, so that each shard has receipts at every fraction.
         span * i32::from(self.0[ID_BYTES - 2]) / 256
     }
 }
 
 impl ApprovalId {
-    /// The id that belongs to an idempotency key of one way in which approvals come.
+    /// The id for an idempotency key of approvals that came in this way.
     pub fn of(way: &str, scope: &Scope, idempotency_key: &str) -> Self {
         Self(hashed(&[
             "approval/v1",
@@ -190,7 +184,7 @@ impl ApprovalId {
 }
 
 impl AnnulmentId {
-    /// The id that belongs to an idempotency key.
+    /// The id for an idempotency key.
     pub fn of(scope: &Scope, idempotency_key: &str) -> Self {
         Self(hashed(&[
             "annulment/v1",
@@ -202,7 +196,7 @@ impl AnnulmentId {
 }
 
 impl AnnouncementId {
-    /// The id of what happened once to one thing: announced again, it is the same announcement.
+    /// The id of an event about one subject, such that a repeated announcement has the same id.
     pub fn of(scope: &Scope, event: &str, about: &str) -> Self {
         Self(hashed(&[
             "announcement/v1",
@@ -217,8 +211,8 @@ impl AnnouncementId {
 impl InboxId {
     const TIME_BYTES: usize = 6;
 
-    /// The id of the document with this signature that was sent under this issuer's number at this time. It begins with the time,
-    /// so that the ids of an inbox sort by it.
+    /// The id of a received document, from its time, issuer, number and signature. It begins with the time, so the ids
+    /// of an inbox are sorted by time.
     pub fn new(received_at: Timestamp, scope: &Scope, rnc_emisor: &Rnc, encf: &Encf, signature: &ContentHash) -> Self {
         let mut id = hashed(&[
             "inbox/v1",
@@ -232,7 +226,7 @@ impl InboxId {
         Self(id)
     }
 
-    /// The first and the last id that there may be at this time.
+    /// The lowest and the highest possible id at this time.
     pub(crate) fn bounds_of(received_at: Timestamp) -> (Self, Self) {
         let (mut first, mut last) = ([0; ID_BYTES], [0xFF; ID_BYTES]);
         for id in [&mut first, &mut last] {
@@ -242,13 +236,13 @@ impl InboxId {
     }
 
     fn time(received_at: Timestamp) -> [u8; Self::TIME_BYTES] {
-        // Before the epoch nothing was received.
+        // No receipt was received before the epoch.
         let [_, _, time @ ..] = received_at.as_millisecond().max(0).to_be_bytes();
         time
     }
 }
 
-/// Each part goes into the hash with its length before it, so no two different lists of parts hash alike.
+/// Hashes parts, each prefixed with its length, so that no two different lists have the same hash.
 fn hashed(parts: &[&str]) -> [u8; ID_BYTES] {
     let mut hash = Sha256::new();
     for part in parts {
@@ -261,12 +255,12 @@ fn hashed(parts: &[&str]) -> [u8; ID_BYTES] {
     id
 }
 
-/// What an event is about.
+/// The subject of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Subject {
     /// A receipt's verdict.
     Receipt(ReceiptId),
-    /// An announcement of our own.
+    /// An announcement.
     Announcement(AnnouncementId),
 }
 
@@ -292,14 +286,13 @@ impl FromStr for Subject {
 }
 
 impl CertificateId {
-    /// The id of the certificate with this SHA-256: the same certificate is the same entry of its company, and of another
-    /// company another.
+    /// The id of the certificate with this SHA-256. The same certificate has one id per company.
     pub fn of(company: &CompanyId, sha256: &[u8; 32]) -> Self {
         Self(hashed(&["certificate/v1", &company.to_string(), &hex::encode(sha256)]))
     }
 }
 
-/// An event as a webhook waits for it: when it happened and what it is about. Text order is time order.
+/// An event in a webhook's waiting list: its time and its subject. Text order is time order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EventKey {
     millis: i64,
@@ -307,7 +300,7 @@ pub struct EventKey {
 }
 
 impl EventKey {
-    /// `at` is the event's own instant, so that the same event always has the same key.
+    /// `at` is the time of the event itself, so that the same event always has the same key.
     pub fn new(at: Timestamp, subject: Subject) -> Self {
         Self {
             millis: at.as_millisecond(),
@@ -349,7 +342,7 @@ impl<'de> Deserialize<'de> for EventKey {
     }
 }
 
-/// One attempt to deliver an event to a webhook: an integer below 2^53 that grows with time.
+/// An attempt to deliver an event to a webhook: an integer below 2^53 that grows with time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DeliveryId(u64);
@@ -370,28 +363,28 @@ impl DeliveryId {
         Self(Self::earliest(millis).0 | tail)
     }
 
-    /// The next id, for an attempt whose own is taken.
+    /// The next id, for an attempt whose id is already used.
     pub fn next(self) -> Self {
         Self((self.0 + 1) & (Self::LIMIT - 1))
     }
 
-    /// When the attempt was made, in milliseconds since the epoch.
+    /// The time of the attempt, in milliseconds since the epoch.
     pub fn millis(self) -> i64 {
         i64::try_from(self.0 >> Self::TAIL_BITS).unwrap_or(i64::MAX)
     }
 
-    /// The lowest id that an attempt at this time can have.
+    /// The lowest possible id of an attempt at this time.
     pub(crate) fn earliest(millis: i64) -> Self {
         let millis = u64::try_from(millis).unwrap_or(0);
         Self((millis << Self::TAIL_BITS) & (Self::LIMIT - 1))
     }
 
-    /// Above the id of every attempt.
+    /// An upper bound of all ids.
     pub(crate) fn latest() -> Self {
         Self(Self::LIMIT - 1)
     }
 
-    /// The id as the integer of the API.
+    /// The id as an integer, for the API.
     pub fn as_u64(self) -> u64 {
         self.0
     }
@@ -414,7 +407,7 @@ impl FromStr for DeliveryId {
     }
 }
 
-/// Whose data a store method may touch. Every tenant method takes it first.
+/// The data that a store method may access. Every method on a company's data takes it first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Scope {
     pub company: CompanyId,

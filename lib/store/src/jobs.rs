@@ -1,14 +1,14 @@
-//! Jobs: what the messages of the queues say.
+//! Jobs: the messages of the queues.
 //!
-//! A job carries ids, not documents, and is safe to run twice. Jobs are tagged enums: a message that an older version
-//! sent still parses, so fields are only ever added, with a default.
+//! A job carries ids, not documents, and is safe to run twice. Jobs are tagged enums whose messages must remain
+//! readable for newer versions: fields are only ever added, with a default.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     ids::{AnnouncementId, AnnulmentId, ApprovalId, CompanyId, EventKey, InboxId, ReceiptId, Scope, WebhookId},
     queues::JobQueue,
-    table::Receipt,
+    table::receipts::Receipt,
 };
 
 /// A job about one receipt.
@@ -17,13 +17,13 @@ pub struct ReceiptJob {
     #[serde(flatten)]
     pub scope: Scope,
     pub receipt: ReceiptId,
-    /// How many attempts came before.
+    /// The number of earlier attempts.
     #[serde(default)]
     pub attempt: u32,
 }
 
 impl Receipt {
-    /// A job about this receipt, the first attempt.
+    /// The first job for this receipt.
     pub fn job(&self) -> ReceiptJob {
         ReceiptJob {
             scope: self.scope,
@@ -43,75 +43,75 @@ pub enum SubmissionJob {
     Poll(ReceiptJob),
 }
 
-/// A receipt that was kept to be issued later.
+/// A job of the issuing worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum IssuingJob {
-    /// Judge it again, number it and sign it.
+    /// Validate, number and sign a stored receipt.
     Issue(ReceiptJob),
 }
 
-/// Something to tell to an address outside.
+/// A delivery to an external address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum WebhookJob {
-    /// A receipt reached its verdict: tell every subscription that wants to know.
+    /// A receipt has its verdict: deliver the event to every subscription for it.
     Event(ReceiptJob),
-    /// Something happened that is no receipt's verdict: tell every subscription that names it.
+    /// An announcement was stored: deliver it to every subscription for it.
     Announce {
         #[serde(flatten)]
         scope: Scope,
         announcement: AnnouncementId,
-        /// How often the store failed before it was told to everybody.
+        /// How often the store failed before every subscription was processed.
         #[serde(default)]
         attempt: u32,
     },
-    /// Deliver once more what earlier attempts could not.
+    /// Retry a delivery that failed.
     Deliver {
         #[serde(flatten)]
         scope: Scope,
         webhook: WebhookId,
         event: EventKey,
-        /// Which attempt this is to be: a repeated message finds that it was made.
+        /// The number of this attempt. A repeated message finds that the attempt was made.
         attempt: u32,
-        /// Whether it is an attempt of the slow lane.
+        /// Whether the attempt belongs to the slow lane.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         slow: bool,
     },
-    /// Deliver what is parked behind a webhook, oldest first, as long as it takes it.
+    /// Deliver the parked events of a webhook, oldest first, until one fails.
     Unpark {
         #[serde(flatten)]
         scope: Scope,
         webhook: WebhookId,
-        /// Whether the slow lane delivers it.
+        /// Whether it belongs to the slow lane.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         slow: bool,
     },
-    /// A company signed up: tell the portal.
+    /// A company signed up: notify the portal.
     Portal {
         company: CompanyId,
-        /// How often it was tried.
+        /// The number of earlier attempts.
         #[serde(default)]
         attempt: u32,
     },
 }
 
-/// Something for another issuer, or an answer that the authority owes at once.
+/// An exchange with another issuer or with the authority.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ExchangeJob {
     /// Deliver an accepted receipt to its buyer.
     ///
-    /// A repeated message finds by the number of its attempt that it was made.
+    /// By the number of the attempt, a repeated message finds that the attempt was made.
     Deliver(ReceiptJob),
-    /// Tell the issuer and the authority of an approval.
+    /// Send an approval to the issuer and to the authority.
     Approval {
         #[serde(flatten)]
         scope: Scope,
         approval: ApprovalId,
         attempt: u32,
     },
-    /// Tell the authority of annulled numbers.
+    /// Send an annulment of numbers to the authority.
     Annulment {
         #[serde(flatten)]
         scope: Scope,
@@ -145,7 +145,7 @@ impl SubmissionJob {
         self.job().attempt
     }
 
-    /// The same job's next attempt.
+    /// The next attempt of the same job.
     #[must_use]
     pub fn next(mut self) -> Self {
         let (Self::Send(job) | Self::Poll(job)) = &mut self;
@@ -163,7 +163,7 @@ impl WebhookJob {
         }
     }
 
-    /// The lane that runs it.
+    /// The queue of its lane.
     pub(crate) fn queue(&self) -> JobQueue {
         match self {
             Self::Deliver { slow: true, .. } | Self::Unpark { slow: true, .. } => JobQueue::WebhookSlow,
@@ -222,7 +222,7 @@ mod tests {
         };
         assert_eq!(event.to_string(), format!("1795833000500#receipt#{ID}"));
 
-        // An earlier version reads what the slow lane adds and leaves it; the fast lane adds nothing.
+        // An earlier version ignores the member of the slow lane; the fast lane adds no member.
         let unpark = |slow| WebhookJob::Unpark {
             scope,
             webhook: ID.parse().unwrap(),

@@ -1,75 +1,75 @@
-//! The store: DynamoDB, S3, Secrets Manager and SQS behind verbs of the domain.
+//! The store: DynamoDB, S3, Secrets Manager and SQS behind methods of the domain.
 //!
-//! [`Table`] holds records, [`Artifacts`] documents, [`Register`] the taxpayers, [`Exports`] archives, [`Vault`] secrets, [`Queues`] jobs. Every method that touches a
-//! tenant's data takes its [`Scope`] (or company) first. Time comes in as an argument. Start reading at
-//! `table/keys.rs`, where every key is built.
+//! [`Table`] stores records, [`Artifacts`] documents, [`Register`] the taxpayers, [`Exports`] archives, [`Vault`]
+//! secrets, [`Queues`] jobs. Every method on a company's data takes its [`Scope`] (or company) first. The time is an
+//! argument. Start reading at `table/keys.rs`, which builds every key.
 //!
 //! | need | method | key or index | cost |
 //! |---|---|---|---|
 //! | API key → company and environment | [`Table::api_key_by_hash`] | `key#{sha256}` | ½ read |
 //! | API keys of a company | [`Table::api_keys`], [`Table::api_key`] | `co#{company}` / `key#{id}` | by page, 1 read |
-//! | when keys were used | [`Table::note_key_use`], [`Table::key_uses`] | `ku#{company}` / `{id}`; `cnt#…` | 1 write an hour, by page |
+//! | last use of API keys | [`Table::note_key_use`], [`Table::key_uses`] | `ku#{company}` / `{id}`; `cnt#…` | 1 write an hour, by page |
 //! | replay check, receipt by id | [`Table::receipt`] | `r#{company}#{env}#{id}` | 1 read |
 //! | next number of a range | [`Table::take_next_number`] | `seq#{company}#{env}` / `{type}#{start}` | ½ read, 1 write |
 //! | ranges; opening, changing | [`Table::ranges`], [`Table::open_range`], [`Table::change_range`] | `seq#{company}#{env}` | by page; 4 writes |
-//! | a number that the caller chose is used | [`Table::count_callers_number`] | `seq#…` | 1 write |
-//! | that count, by the locks | [`Table::used_numbers_of`], [`Table::correct_used_numbers`] | `n#…`, then the range | 32 queries, 1 write |
-//! | ranges to look after | [`Table::due_numbers`] | `due#seq#{shard}` / time | by page |
-//! | dead numbers of a range | [`Table::free_dead_numbers`] | `n#…`, then the range | 16 queries, 1 write |
+//! | counting a number that the caller chose | [`Table::count_callers_number`] | `seq#…` | 1 write |
+//! | the same count, from the locks | [`Table::used_numbers_of`], [`Table::correct_used_numbers`] | `n#…`, then the range | 32 queries, 1 write |
+//! | due ranges | [`Table::due_numbers`] | `due#seq#{shard}` / time | by page |
+//! | freeing dead numbers of a range | [`Table::free_dead_numbers`] | `n#…`, then the range | 16 queries, 1 write |
 //! | a receipt and the lock of its number | [`Table::create_receipt`] | receipt + `n#…` | 4 writes + 2 or 3 index |
-//! | what is left of a note's original | [`Table::modified_receipt`] | lock, then receipt | 2 reads |
-//! | a note, and what it takes from it | [`Table::create_receipt`] | and the original's lock | 2 writes more |
-//! | the end of a note that moves it | [`Table::record_verdict`] | receipt + the original's lock | 5 writes + 2 index |
+//! | balance of a note's original | [`Table::modified_receipt`] | lock, then receipt | 2 reads |
+//! | a note, and its reservation | [`Table::create_receipt`] | and the original's lock | 2 writes more |
+//! | the end of a note, with its settlement | [`Table::record_verdict`] | receipt + the original's lock | 5 writes + 2 index |
 //! | claim before a send | [`Table::claim_send`] | receipt | 1 write |
-//! | held, the authority away | [`Table::hold`] | receipt; `due`, `list` | 1 write + 2 index, then 1 + 1 |
+//! | holding, while the authority is out of reach | [`Table::hold`] | receipt; `due`, `list` | 1 write + 2 index, then 1 + 1 |
 //! | track id | [`Table::record_submitted`] | receipt; `track`, `list` | 1 write + 2 index |
 //! | verdict and outbox | [`Table::record_verdict`] | receipt; `list` | 1 write + 1 index |
-//! | outbox entry told | [`Table::outbox_done`], [`Table::webhooks_notified`] | receipt; `due` | 1 write + 1 index |
-//! | a webhook took the verdict on a retry | [`Table::record_notified`] | receipt | 1 write |
+//! | outbox entry done | [`Table::outbox_done`], [`Table::webhooks_notified`] | receipt; `due` | 1 write + 1 index |
+//! | a webhook accepted the verdict on a retry | [`Table::record_notified`] | receipt | 1 write |
 //! | cancel, incapacity | [`Table::withdraw`] | receipt; `list`, `due` | 1 write + 2 index |
-//! | an operator's retry, a lost send decided | [`Table::retry_failed`], [`Table::resolve_outcome`] | receipt; `list`, `due`, `track` | 1 write + 2 index |
+//! | an operator's retry, or decision about a lost send | [`Table::retry_failed`], [`Table::resolve_outcome`] | receipt; `list`, `due`, `track` | 1 write + 2 index |
 //! | consistency check | [`Table::locks`], [`Table::receipts_of_day`], [`Table::correct_counts`] | `n#…`; `list`; `cnt#…` | by page |
 //! | receipt by e-NCF | [`Table::receipt_by_encf`] | lock, then receipt | 2 reads |
 //! | receipt by `external_id`, track id | [`Table::receipt_by_external_id`], [`Table::receipt_by_track_id`] | `external`, `track` | 1½ reads |
 //! | receipts newest first | [`Table::receipts_newest`] | `list`: `{company}#{env}#{day}` | by page |
 //! | a page of receipts, filtered, with the total | [`Table::list_receipts`] | counters, `list`, receipts | by page |
 //! | all with an `external_id` | [`Table::receipts_by_external_id`] | `external`, receipts | by page |
-//! | all receipts of a span of time, whole | [`Table::walk_receipts`] | `list`, receipts, by day | by page |
+//! | all receipts of a span of time | [`Table::walk_receipts`] | `list`, receipts, by day | by page |
 //! | totals | [`Table::day_counts`] | `cnt#{company}#{env}` / `{day}` | by range |
-//! | which days are closed | [`Table::closing`] | `cd#{company}#{env}` | 1 query |
-//! | days to close; a day compared | [`Table::due_days`], [`Table::recount_day`], [`Table::days_closed`] | `due#day#{shard}`; `list`, `cnt#…`, `cm#…`, `cd#…` | by page; 1 write + 2 index |
-//! | totals of months that are over | [`Table::month_counts`] | `cm#{company}#{env}` / `{month}` | by range |
-//! | what is overdue | [`Table::due_now`] | `due#{shard}` / time | by page |
+//! | closed days | [`Table::closing`] | `cd#{company}#{env}` | 1 query |
+//! | days to close; comparing a day | [`Table::due_days`], [`Table::recount_day`], [`Table::days_closed`] | `due#day#{shard}`; `list`, `cnt#…`, `cm#…`, `cd#…` | by page; 1 write + 2 index |
+//! | totals of past months | [`Table::month_counts`] | `cm#{company}#{env}` / `{month}` | by range |
+//! | due records | [`Table::due_now`] | `due#{shard}` / time | by page |
 //! | subscriptions of a company | [`Table::webhooks`] | `wh#{company}#{env}` | by page |
 //! | attempts of a webhook | [`Table::deliveries`] | `wd#{company}#{env}#{webhook}` / id | by page |
-//! | what a webhook did not take yet | [`Table::undelivered`], [`Table::undelivered_of`] | `wu#{company}#{env}#{webhook}` / event | 2 writes + 2 index an attempt |
-//! | an event of our own | [`Table::create_announcement`], [`Table::untold_announcement`] | `an#{company}#{env}#{id}` | 1 write + 1 index, 1 read |
-//! | a receipt of another issuer, with its news | [`Table::keep_received`] | `in#…`, `iu#…`, `il#…`, `an#…` | 8 writes + 1 index |
-//! | was it received before | [`Table::was_received`] | `il#{company}#{env}#{rnc}` / e-NCF | 1 read |
-//! | inbox, all, unread or acked | [`Table::inbox`], [`Table::inbox_item`] | `in#…`, `iu#…`, `ia#…` / id | by page, 1 read |
-//! | all that was received in a span of time | [`Table::walk_inbox`], [`Table::count_inbox`] | `in#…` / id | by page |
-//! | acknowledged by the ERP | [`Table::ack_inbox_item`] | `in#…`, `iu#…`, `ia#…` | 6 writes |
-//! | what a buyer says of a receipt | [`Table::record_buyer_answer`] | receipt; `an#…` | 4 writes + 1 index |
-//! | an attempt to deliver to the buyer, its end | [`Table::claim_delivery`], [`Table::end_delivery`] | receipt; `due` | 1 write + 1 index; 2 writes + 1 index |
-//! | an approval on its way | [`Table::create_approval`], [`Table::approval`] | `ap#…`, `al#…`, `aa#…` | 6 writes + 1 index, 1 read |
+//! | undelivered events of a webhook | [`Table::undelivered`], [`Table::undelivered_of`] | `wu#{company}#{env}#{webhook}` / event | 2 writes + 2 index an attempt |
+//! | an announcement | [`Table::create_announcement`], [`Table::untold_announcement`] | `an#{company}#{env}#{id}` | 1 write + 1 index, 1 read |
+//! | a received receipt, with its announcement | [`Table::keep_received`] | `in#…`, `iu#…`, `il#…`, `an#…` | 8 writes + 1 index |
+//! | was it received before? | [`Table::was_received`] | `il#{company}#{env}#{rnc}` / e-NCF | 1 read |
+//! | inbox: all, unread or acknowledged | [`Table::inbox`], [`Table::inbox_item`] | `in#…`, `iu#…`, `ia#…` / id | by page, 1 read |
+//! | all receipts received in a span of time | [`Table::walk_inbox`], [`Table::count_inbox`] | `in#…` / id | by page |
+//! | acknowledgement by the ERP | [`Table::ack_inbox_item`] | `in#…`, `iu#…`, `ia#…` | 6 writes |
+//! | a buyer's answer to a receipt | [`Table::record_buyer_answer`] | receipt; `an#…` | 4 writes + 1 index |
+//! | a delivery attempt to the buyer, its end | [`Table::claim_delivery`], [`Table::end_delivery`] | receipt; `due` | 1 write + 1 index; 2 writes + 1 index |
+//! | an approval | [`Table::create_approval`], [`Table::approval`] | `ap#…`, `al#…`, `aa#…` | 6 writes + 1 index, 1 read |
 //! | all approvals, all of a span of time | [`Table::approvals`], [`Table::walk_approvals`] | `al#…`, then `ap#…` | by page |
 //! | attempts of the certification | [`Table::begin_attempt`], [`Table::is_of_earlier_attempt`] | `ca#{company}#{env}` / number | 1 write, 1 read in CerteCF |
-//! | what we answered to a receipt | [`Table::given_answer`] | `aa#{company}#{env}#{rnc}` / e-NCF | 1 read; pages in batches |
-//! | numbers that are annulled | [`Table::create_annulment`], [`Table::take_annulled_numbers`] | `av#…`; `n#…` | 2 writes a number |
-//! | a seed is used once | [`Table::use_seed`] | `seed#{nonce}` | 1 write |
+//! | our answer to a receipt | [`Table::given_answer`] | `aa#{company}#{env}#{rnc}` / e-NCF | 1 read; pages in batches |
+//! | annulled numbers | [`Table::create_annulment`], [`Table::take_annulled_numbers`] | `av#…`; `n#…` | 2 writes a number |
+//! | single use of a seed | [`Table::use_seed`] | `seed#{nonce}` | 1 write |
 //! | the authority's token | [`Table::token`] | `tok#{certificate}#{env}` | 1 read |
 //! | condition of the authority | [`Table::condition`] | `ta#{env}`: breakers, status | ½ read, per process and seconds |
 //! | a notice | [`Table::notice_for`], [`Table::change_notice`] | `no#{id}`; entries in `nf#…` | 1 read; 3 writes and 2 an audience |
 //! | notices after a number | [`Table::notice_events`] | `nf#{company}`, `nf#{env}`, `nf#all` / number | 1 read, 3 queries |
-//! | where a taxpayer receives | [`Table::directory_listing`] | `dir#{env}#{rnc}` | ½ read, and 1 write in hours |
+//! | directory entry of a taxpayer | [`Table::directory_listing`] | `dir#{env}#{rnc}` | ½ read, and 1 write in hours |
 //! | company, owner of an RNC | [`Table::company`], [`Table::company_by_rnc`] | `co#{company}`, `rnc#{rnc}` | 1 read, ½ read |
-//! | a company's settings, for each receipt | [`Profiles::of`] | `co#{company}` | 1 read a minute |
+//! | a company's settings, cached | [`Profiles::of`] | `co#{company}` | 1 read a minute |
 //! | a changed profile | [`Table::update_company`] | `co#{company}` | 1 write |
-//! | what a company adds to its prints | [`Table::design`], [`Table::change_design`] | `co#{company}` / `design` | 1 read, 1 write |
+//! | a company's additions to its prints | [`Table::design`], [`Table::change_design`] | `co#{company}` / `design` | 1 read, 1 write |
 //! | certificates of a company | [`Table::certificates`], [`Table::activate_certificate`] | `co#{company}` / `cert#{id}` | by page; 4 writes |
 //! | a P12 without its company | [`Table::note_unclaimed_p12`], [`Table::drop_unclaimed_p12`] | `uc#{company}#{env}` | 1 write + 1 index each |
 //! | an invitation | [`Table::invitation_is_good`], [`Table::create_company`] | `inv#{sha256}` | 1 read, 2 writes |
-//! | visits of an address | [`Table::take_turn`] | `turn#{door}#{sha256}` / window | 1 write |
+//! | rate limit of an address | [`Table::take_turn`] | `turn#{door}#{sha256}` / window | 1 write |
 //! | a repeated sign-up | [`Table::signup`] | `su#{sha256}` | 1 read |
 
 #![warn(clippy::float_arithmetic)]
@@ -80,7 +80,7 @@ mod certificate_file;
 mod clients;
 mod dead_letters;
 mod error;
-mod exports;
+pub mod exports;
 mod foreign;
 mod identities;
 mod ids;
@@ -90,9 +90,10 @@ mod operator_secret;
 mod profiles;
 mod queues;
 mod recent;
-mod register;
+pub mod register;
+mod settings;
 mod table;
-mod vault;
+pub mod vault;
 pub mod waits;
 
 pub use artifacts::{ArtifactKind, Artifacts, ContentHash, LINK_LIFE};
@@ -100,7 +101,7 @@ pub use certificate_file::CertificateFile;
 pub use clients::{Clients, local_config};
 pub use dead_letters::DeadLetters;
 pub use error::StoreError;
-pub use exports::{ExportUpload, Exports, KeptExport};
+pub use exports::Exports;
 pub use foreign::ForeignText;
 pub use identities::{IDENTITY_MAX_AGE, Identities, certificate_summary};
 pub use ids::{
@@ -113,24 +114,11 @@ pub use operator_secret::{KeptSecret, OperatorSecret};
 pub use profiles::Profiles;
 pub use queues::{JobQueue, LONGEST_DELAY, QueueUrls, Queues, SubmissionUrls};
 pub use recent::Recent;
-pub use register::{NewRegister, Register, RegisterAnswer, RegisterEdition, Registered, Taxpayer};
+pub use register::Register;
+pub use settings::stamp_hosts;
 pub use table::{
-    AlarmHours, AlarmTimes, Announcement, Annulment, AnnulmentCreated, AnnulmentState, Answered, ApiKey, ApiKeyCreated,
-    Approval, ApprovalCreated, ApprovalWay, Attempt, AttemptBegun, Audience, AuthorityState, AuthorityStatus, Awaited,
-    Breaker, BuyerAnswer, BuyerDelivery, CallerTake, Cause, CertificateActivated, CertificateOwner, CertificateSummary,
-    Changed, Claim, Cleared, Closing, Company, CompanyChanges, CompanyCreated, CompanyDesign, CompanySettings,
-    Condition, Created, DAY_SHARDS, DayCounts, DayPage, Delivery, DeliveryState, DesignChanges, DirectoryEntry,
-    DirectoryListing, Door, DueDays, DueEntry, DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, Failures,
-    GivenAnswer, HOLD_SPREAD, Host, InboxItem, Kept, KeyScope, KeyUses, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND,
-    ListedApiKey, ListedReceipt, LogoKind, Mode, ModifiedReceipt, NOT_FOUND_PATIENCE, NewApiKey, NewCompany, NewNote,
-    NewRange, NewReceipt, NewSignup, NewWebhook, NoHours, NotFoundBy, Note, Notice, NoticeCategory, NoticeChange,
-    NoticeChanged, NoticeContent, NoticeEdit, NoticeEvent, NoticePage, NoticeSeverity, NoticeState, NumberHolder,
-    NumberRange, Numbering, NumbersTaken, OUTCOME_UNKNOWN, Open, Opened, OutboxEntry, PageRequest, Pause, Position,
-    RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt,
-    ReceiptFilter, ReceiptPage, Recorded, Reviewed, SHARDS, ServiceStatus, SettingsChanges, Signed, SignedLater,
-    SignupRecord, Span, SpeaksFor, StatusCheck, StoredLogo, StoredToken, Table, Take, Thresholds, Told, ToldState,
-    Turn, Undelivered, UnknownCertificateOwner, UnknownKeyScope, UnknownPosition, UsedNumbers, Verdict, Verification,
-    WEBHOOK_LIMIT, WRITTEN_WITHIN, WalkedPart, Webhook, WebhookChanges, WebhookCreated, Window, Withdrawal, fiscal_day,
-    last_to_close, quantity, webhook_context,
+    FieldEdit, Table, announcements, annulments, api_keys, approvals, attempts, audit, authority, breaker,
+    certificates, closing, companies, counters, deliveries, designs, directory, due, fiscal_day, inbox, key_uses,
+    notices, numbers, receipts, receipts::Receipt, tokens, turns, undelivered, webhooks,
 };
-pub use vault::{KeptUnder, SecretsPage, StoredCertificate, Vault};
+pub use vault::Vault;

@@ -1,27 +1,26 @@
-//! What happens next to a receipt: the one answer for the functions that queue it (issuing, the workers, housekeeping, the
-//! operator).
+//! The next steps of a receipt, for all functions that enqueue them (issuing, the workers, housekeeping, the operator).
 
 use ecf::ReceiptState;
 
-use crate::table::{OutboxEntry, Receipt};
+use crate::table::receipts::{OutboxEntry, Receipt};
 
-/// A step that a queue carries.
+/// A step that is a job of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextStep {
-    /// Number it and sign it.
+    /// Number and sign it.
     Issue,
     /// Send it to the tax authority.
     Send,
-    /// Ask for its verdict.
+    /// Poll its verdict.
     Poll,
-    /// Report its verdict to the webhooks.
+    /// Publish its verdict to the webhooks.
     Event,
     /// Deliver it to its buyer.
     Deliver,
 }
 
 impl NextStep {
-    /// The name that operators see.
+    /// The name for operators.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Issue => "issue",
@@ -32,17 +31,17 @@ impl NextStep {
         }
     }
 
-    /// Whether it is a call to the tax authority, which waits while the authority is out of reach.
+    /// Whether the step calls the tax authority, and is held while the authority is out of reach.
     pub const fn calls_authority(self) -> bool {
         matches!(self, Self::Send | Self::Poll)
     }
 }
 
 impl Receipt {
-    /// The steps that take the receipt on from where it stands. None: it is done, or a person decides.
+    /// The next steps of the receipt in its state. Empty when it is complete or awaits a person.
     ///
-    /// A receipt with entries in its outbox has its verdict; they are independent of each other. A number that a rejection left is
-    /// no step of a queue: [`Table::free_left_number`](crate::Table::free_left_number) frees it.
+    /// A receipt with entries in its outbox has its verdict; the entries are independent of each other. Releasing a
+    /// number that a rejection left is not a job: [`Table::free_left_number`](crate::Table::free_left_number) does it.
     pub fn next_steps(&self) -> Vec<NextStep> {
         if self.waits_for_a_person() {
             return Vec::new();

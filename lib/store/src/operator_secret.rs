@@ -1,4 +1,4 @@
-//! Secrets that the operator keeps beside the deployment's own, as `{prefix}/{name}`, without a deploy.
+//! Secrets that the operator stores as `{prefix}/{name}` without a deployment.
 
 use std::{
     fmt,
@@ -10,22 +10,22 @@ use zeroize::Zeroizing;
 
 use crate::{StoreError, Vault};
 
-/// How long what was read is believed, also that there is none: a new key is used by every running instance within that time.
+/// How long a value, or its absence, is cached: every running instance uses a new key within this time.
 const KEPT: SignedDuration = SignedDuration::from_mins(5);
 
-/// Which secret.
+/// The secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperatorSecret {
-    /// Authorities whose certificates are believed, as PEM.
+    /// Trusted certificate authorities, as PEM.
     CertificateAuthorities,
-    /// The key that the tax authority gives out for its status service.
+    /// The key for the tax authority's status service.
     TaxauthStatusKey,
-    /// The key of the signature on what the portal is told.
+    /// The key that signs notifications to the portal.
     PortalSecret,
 }
 
 impl OperatorSecret {
-    /// Its name below the deployment's prefix.
+    /// The name below the deployment's prefix.
     pub fn name(self) -> &'static str {
         match self {
             Self::CertificateAuthorities => "certificate-authorities",
@@ -37,7 +37,7 @@ impl OperatorSecret {
 
 type Read = Option<(Timestamp, Option<Zeroizing<String>>)>;
 
-/// One such secret, remembered for minutes. Clones share what they know.
+/// One such secret, cached for minutes. Clones share the cache.
 #[derive(Clone)]
 pub struct KeptSecret {
     vault: Vault,
@@ -54,7 +54,7 @@ impl fmt::Debug for KeptSecret {
 }
 
 impl KeptSecret {
-    /// That secret of this vault.
+    /// This secret of this vault.
     pub fn new(vault: Vault, secret: OperatorSecret) -> Self {
         Self {
             vault,
@@ -63,10 +63,10 @@ impl KeptSecret {
         }
     }
 
-    /// Its text; `None` when the operator keeps none, or an empty one.
+    /// The text of the secret; `None` when it is missing or empty.
     ///
     /// # Errors
-    /// When Secrets Manager cannot be asked and nothing is known from before.
+    /// Fails when Secrets Manager fails and no earlier value is cached.
     pub async fn text(&self, now: Timestamp) -> Result<Option<Zeroizing<String>>, StoreError> {
         let known = self.read.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((since, text)) = &known

@@ -1,20 +1,20 @@
-//! Companies as they were read within the last minute.
+//! A cache of company profiles.
 //!
-//! Every receipt asks for its company's settings, which hardly ever change: an instance reads each company once a minute,
-//! so that a change works everywhere within it.
+//! Every receipt needs its company's settings, which rarely change. An instance reads each company once a minute, so a
+//! change takes effect everywhere within a minute.
 
 use std::{num::NonZeroUsize, sync::Arc};
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{Company, Recent, StoreError, Table, ids::CompanyId};
+use crate::{Recent, StoreError, Table, ids::CompanyId, table::companies::Company};
 
-/// How long a profile is believed.
+/// How long a profile is cached.
 const KEPT: SignedDuration = SignedDuration::from_secs(60);
-/// How many are remembered; an instance serves few companies within a minute.
+/// Upper bound of the cached profiles. An instance serves few companies within a minute.
 const CAPACITY: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
 
-/// The profiles of companies, shared by a function's requests.
+/// The profiles of companies. The requests of a function share them.
 #[derive(Debug, Clone)]
 pub struct Profiles {
     table: Table,
@@ -30,7 +30,10 @@ impl Profiles {
         }
     }
 
-    /// The company, at most a minute old.
+    /// The company's profile, at most a minute old.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or the record is corrupt.
     pub async fn of(&self, id: &CompanyId, now: Timestamp) -> Result<Option<Arc<Company>>, StoreError> {
         if let Some(company) = self.known.get(id, now) {
             return Ok(Some(company));

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use aws_sdk_sqs::{Client, types::QueueAttributeName};
 use ecf::Environment;
+pub use ecf::waits::LONGEST_DELAY;
 use serde::Serialize;
 
 use crate::{
@@ -11,24 +12,21 @@ use crate::{
     ids::CompanyId,
     jobs::{ExchangeJob, IssuingJob, ReceiptJob, SubmissionJob, WebhookJob},
     next::NextStep,
-    table::Receipt,
+    table::receipts::Receipt,
 };
 
-/// The longest delay of a message; longer waits go to the due index.
-pub const LONGEST_DELAY: Duration = Duration::from_secs(15 * 60);
-
-/// The addresses of the queues that a function sends to; the others stay `None`.
+/// The addresses of the queues that a function sends to; the others are `None`.
 #[derive(Debug, Clone, Default)]
 pub struct QueueUrls {
     pub issuing: Option<String>,
     pub submission: Option<SubmissionUrls>,
     pub webhook: Option<String>,
-    /// Of webhooks that do not answer in time.
+    /// The slow lane, for webhooks that time out.
     pub webhook_slow: Option<String>,
     pub exchange: Option<String>,
 }
 
-/// One queue per environment, so that a storm in one holds up none of the others.
+/// One queue per environment, so that a backlog in one does not delay the others.
 #[derive(Debug, Clone)]
 pub struct SubmissionUrls {
     pub testecf: String,
@@ -42,7 +40,7 @@ pub enum JobQueue {
     Issuing,
     Submission(Environment),
     Webhook,
-    /// Of webhooks that do not answer in time.
+    /// The slow lane, for webhooks that time out.
     WebhookSlow,
     Exchange,
 }
@@ -71,34 +69,49 @@ impl Queues {
         Self { client, urls }
     }
 
-    /// Queues a step on the queue of its environment. A delay beyond [`LONGEST_DELAY`] is cut to it.
+    /// Enqueues a step on the queue of its environment. A delay above [`LONGEST_DELAY`] is reduced to it.
+    ///
+    /// # Errors
+    /// Fails when SQS fails or the queue is not configured.
     pub async fn send_submission(&self, job: &SubmissionJob, delay: Duration) -> Result<(), StoreError> {
         let queue = JobQueue::Submission(job.scope().environment);
         let company = job.scope().company;
         self.send("send to submission queue", queue, company, job, delay).await
     }
 
-    /// Queues a receipt to be issued. A delay beyond [`LONGEST_DELAY`] is cut to it.
+    /// Enqueues a receipt to be issued. A delay above [`LONGEST_DELAY`] is reduced to it.
+    ///
+    /// # Errors
+    /// Fails when SQS fails or the queue is not configured.
     pub async fn send_issuing(&self, job: &IssuingJob, delay: Duration) -> Result<(), StoreError> {
         let IssuingJob::Issue(ReceiptJob { scope, .. }) = job;
         self.send("send to issuing queue", JobQueue::Issuing, scope.company, job, delay)
             .await
     }
 
-    /// Queues a webhook job on the queue of its lane. A delay beyond [`LONGEST_DELAY`] is cut to it.
+    /// Enqueues a webhook job on the queue of its lane. A delay above [`LONGEST_DELAY`] is reduced to it.
+    ///
+    /// # Errors
+    /// Fails when SQS fails or the queue is not configured.
     pub async fn send_webhook(&self, job: &WebhookJob, delay: Duration) -> Result<(), StoreError> {
         self.send("send to webhook queue", job.queue(), job.company(), job, delay)
             .await
     }
 
-    /// Queues a job of the exchange with other issuers. A delay beyond [`LONGEST_DELAY`] is cut to it.
+    /// Enqueues a job of the exchange with other issuers. A delay above [`LONGEST_DELAY`] is reduced to it.
+    ///
+    /// # Errors
+    /// Fails when SQS fails or the queue is not configured.
     pub async fn send_exchange(&self, job: &ExchangeJob, delay: Duration) -> Result<(), StoreError> {
         let company = job.scope().company;
         self.send("send to exchange queue", JobQueue::Exchange, company, job, delay)
             .await
     }
 
-    /// Queues a receipt's next step, the first attempt.
+    /// Enqueues the first attempt of a receipt's next step.
+    ///
+    /// # Errors
+    /// Fails when SQS fails or the queue is not configured.
     pub async fn send_next(&self, receipt: &Receipt, step: NextStep, delay: Duration) -> Result<(), StoreError> {
         let job = receipt.job();
         match step {
@@ -114,7 +127,10 @@ impl Queues {
         }
     }
 
-    /// How many messages wait in a queue, about: SQS may be behind by some seconds.
+    /// The approximate number of messages in a queue; SQS may be some seconds behind.
+    ///
+    /// # Errors
+    /// Fails when SQS fails or the queue is not configured.
     pub async fn waiting(&self, queue: JobQueue) -> Result<usize, StoreError> {
         let operation = "read queue length";
         let answer = self
@@ -163,7 +179,8 @@ impl Queues {
             .send_message()
             .queue_url(self.url(queue)?)
             .message_body(body)
-            // On a standard queue it orders nothing: SQS lets a company with few messages pass one with many (fair queues).
+            // On a standard queue the group does not order messages. It lets a company with few messages pass one with
+            // many (fair queues).
             .message_group_id(company.to_string())
             .delay_seconds(delay_seconds(delay))
             .send()
@@ -173,7 +190,7 @@ impl Queues {
     }
 }
 
-/// Whole seconds, rounded up: a message never comes early.
+/// Whole seconds, rounded up, so that a message never arrives early.
 fn delay_seconds(delay: Duration) -> i32 {
     let delay = delay.min(LONGEST_DELAY);
     let seconds = delay.as_secs() + u64::from(delay.subsec_nanos() > 0);

@@ -1,8 +1,8 @@
 //! The authority's register of taxpayers: some hundred thousand names that change once a day, in S3.
 //!
-//! Each taxpayer stands in the shard that its number leads to, one object of some hundred lines; so a load is a thousand writes
-//! instead of one for each taxpayer, and a look-up one read. Loading again overwrites the shards in place. Each says for itself
-//! of when it is, so a look-up in the middle of a load, or after one that died, still tells its age.
+//! Each taxpayer belongs to the shard of its number, an object of some hundred lines. So a load is a thousand writes
+//! instead of one per taxpayer, and a look-up one read. A load overwrites the shards in place. Each shard contains its
+//! own date, so a look-up during a load, or after an aborted one, still reports the right age.
 
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
@@ -18,19 +18,20 @@ use tokio::task::JoinSet;
 
 use crate::{Recent, StoreError};
 
-/// The most shards; always a power of two, so that the lines of many fall into fewer without being read.
+/// Upper bound of the shards. Their number is a power of two, so that the lines of many shards can be merged into fewer
+/// without parsing.
 const MOST_SHARDS: usize = 1_024;
-/// About so many taxpayers share an object.
+/// Approximate number of taxpayers per object.
 const SHARD_TAXPAYERS: usize = 700;
-/// Objects that are written at a time.
+/// Objects that are written concurrently.
 const WRITES_AT_ONCE: usize = 16;
-/// How long an instance believes what it read.
+/// How long an instance caches a shard.
 const KEPT: SignedDuration = SignedDuration::from_mins(10);
-/// How many shards an instance remembers.
+/// Upper bound of the cached shards of an instance.
 const CAPACITY: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 
 const EDITION: &str = "register/edition.json";
-/// Where files of the authority wait to be loaded.
+/// Uploaded files of the authority, before they are loaded.
 const INCOMING: &str = "register/incoming/";
 
 /// A taxpayer, in the authority's words.
@@ -44,7 +45,7 @@ pub struct Taxpayer {
     pub regimen_pagos: Option<String>,
 }
 
-/// What was loaded, and when.
+/// The loaded edition of the register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegisterEdition {
     /// The day of the authority's file.
@@ -54,7 +55,7 @@ pub struct RegisterEdition {
     shards: u32,
 }
 
-/// A taxpayer, and of when that is.
+/// A taxpayer, and the date of its data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Registered {
     pub taxpayer: Taxpayer,
@@ -62,16 +63,16 @@ pub struct Registered {
     pub loaded_at: Timestamp,
 }
 
-/// What a look-up finds.
+/// The result of a look-up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RegisterAnswer {
     Found(Box<Registered>),
     Unknown,
-    /// Nobody loaded a register yet.
+    /// No register was loaded yet.
     Empty,
 }
 
-/// Taxpayers to load, as they come.
+/// Taxpayers to load, in any order.
 #[derive(Debug)]
 pub struct NewRegister {
     shards: Vec<String>,
@@ -108,7 +109,7 @@ impl NewRegister {
         self.taxpayers
     }
 
-    /// The lines in as few shards as their number needs.
+    /// Merges the lines into as few shards as the number of taxpayers needs.
     fn fitted(self) -> Vec<String> {
         let taxpayers = usize::try_from(self.taxpayers).unwrap_or(usize::MAX);
         let wanted = taxpayers.div_ceil(SHARD_TAXPAYERS).clamp(1, MOST_SHARDS);
@@ -129,12 +130,12 @@ struct Heading {
     loaded_at: Timestamp,
 }
 
-/// The register. Clones share what they remember.
+/// The register. Clones share its cache.
 #[derive(Debug, Clone)]
 pub struct Register {
     client: Client,
     bucket: String,
-    /// What was loaded last, and since when it is known.
+    /// The loaded edition, and when it was read.
     edition: Arc<Mutex<Option<(RegisterEdition, Timestamp)>>>,
     shards: Recent<usize, Arc<str>>,
 }
@@ -150,7 +151,10 @@ impl Register {
         }
     }
 
-    /// A taxpayer by its number.
+    /// Looks up a taxpayer by its number.
+    ///
+    /// # Errors
+    /// Fails when S3 fails or a shard is corrupt.
     pub async fn taxpayer(&self, rnc: &Rnc, now: Timestamp) -> Result<RegisterAnswer, StoreError> {
         let Some(edition) = self.edition(now).await? else {
             return Ok(RegisterAnswer::Empty);
@@ -161,7 +165,10 @@ impl Register {
         find(rnc, &lines).map_err(|why| StoreError::corrupt(name, "lines", why))
     }
 
-    /// What was loaded last.
+    /// The loaded edition.
+    ///
+    /// # Errors
+    /// Fails when S3 fails or the object is corrupt.
     pub async fn edition(&self, now: Timestamp) -> Result<Option<RegisterEdition>, StoreError> {
         let known = *self.known_edition();
         if let Some((edition, since)) = known
@@ -174,7 +181,7 @@ impl Register {
         };
         let edition: RegisterEdition =
             serde_json::from_slice(&bytes).map_err(|error| StoreError::corrupt(EDITION, "edition", error))?;
-        // Another number of shards is another order of taxpayers.
+        // Another number of shards distributes the taxpayers differently.
         if known.is_none_or(|(known, _)| known != edition) {
             self.shards.clear();
         }
@@ -182,7 +189,10 @@ impl Register {
         Ok(Some(edition))
     }
 
-    /// Replaces the register. Run again after a failure it completes what was begun.
+    /// Replaces the register. After a failure, a repeated call completes the load.
+    ///
+    /// # Errors
+    /// Fails when S3 fails.
     pub async fn replace(&self, new: NewRegister, as_of: Date, now: Timestamp) -> Result<RegisterEdition, StoreError> {
         let taxpayers = new.taxpayers();
         let shards = new.fitted();
@@ -209,7 +219,7 @@ impl Register {
         while let Some(written) = writes.join_next().await {
             written.map_err(|error| StoreError::unexpected("load register", error))??;
         }
-        // Last: from here on look-ups go to these shards.
+        // Written last: from here on look-ups use the new shards.
         let body = serde_json::to_string(&edition).expect("numbers, a day and an instant are JSON");
         self.write(EDITION, body).await?;
         *self.known_edition() = None;
@@ -217,7 +227,10 @@ impl Register {
         Ok(edition)
     }
 
-    /// A file of the authority that somebody put under `register/incoming/`.
+    /// A file of the authority that an operator uploaded under `register/incoming/`.
+    ///
+    /// # Errors
+    /// Fails when S3 fails.
     pub async fn incoming(&self, name: &str) -> Result<Option<Bytes>, StoreError> {
         self.read(&format!("{INCOMING}{name}")).await
     }
@@ -276,7 +289,7 @@ fn shard_of(rnc: &Rnc, count: usize) -> usize {
     digits % count.max(1)
 }
 
-/// A text without what ends a column or a line.
+/// A text on one line, without column separators.
 fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -350,7 +363,7 @@ mod tests {
                 let RegisterAnswer::Found(found) = find(&taxpayer.rnc, &lines).unwrap() else {
                     panic!("{} is not there", taxpayer.rnc)
                 };
-                // What would end a line or a column is a blank.
+                // Line breaks and column separators become blanks.
                 let razon_social = plain(&taxpayer.razon_social);
                 assert_eq!(
                     found.taxpayer,

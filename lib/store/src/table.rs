@@ -1,42 +1,43 @@
 //! The DynamoDB table: one `impl` block of [`Table`] per kind of record, one file each.
 //!
-//! Read [`keys`] first: every key is built there. Every write of a known record is conditional; what must hold
-//! together is one transaction (`write`).
+//! Read [`keys`] first: it builds every key. Every write of an existing record is conditional; writes that must take
+//! effect together are one transaction (`write`).
 
-mod announcements;
-mod annulments;
-mod api_keys;
-mod approvals;
-mod attempts;
-mod audit;
-mod authority;
+pub mod announcements;
+pub mod annulments;
+pub mod api_keys;
+pub mod approvals;
+pub mod attempts;
+pub mod audit;
+pub mod authority;
 mod batch;
-mod breaker;
-mod certificates;
+pub mod breaker;
+pub mod certificates;
 mod change;
-mod closing;
-mod companies;
-mod counters;
-mod deliveries;
-mod designs;
-mod directory;
-mod due;
-mod inbox;
+pub mod closing;
+pub mod companies;
+mod condition;
+pub mod counters;
+pub mod deliveries;
+pub mod designs;
+pub mod directory;
+pub mod due;
+pub mod inbox;
 mod invitations;
 mod item;
-mod key_uses;
+pub mod key_uses;
 mod keys;
-mod notices;
-mod receipts;
+pub mod notices;
+pub mod numbers;
+pub mod receipts;
 #[cfg(feature = "testing")]
 mod seeding;
 mod seeds;
-mod sequences;
-mod tokens;
-mod turns;
+pub mod tokens;
+pub mod turns;
 mod unclaimed;
-mod undelivered;
-mod webhooks;
+pub mod undelivered;
+pub mod webhooks;
 mod write;
 
 use aws_sdk_dynamodb::{
@@ -45,54 +46,14 @@ use aws_sdk_dynamodb::{
     types::{AttributeValue, Select},
 };
 
-pub use announcements::Announcement;
-pub use annulments::{Annulment, AnnulmentCreated, AnnulmentState, NumberHolder, NumberRange, NumbersTaken, quantity};
-pub use api_keys::{ApiKey, ApiKeyCreated, KeyScope, ListedApiKey, NewApiKey, UnknownKeyScope};
-pub use approvals::{Approval, ApprovalCreated, ApprovalWay, GivenAnswer, Told, ToldState};
-pub use attempts::{Attempt, AttemptBegun};
-pub use audit::DayPage;
-pub use authority::{AuthorityStatus, Condition, ServiceStatus, StatusCheck, Window};
-pub use breaker::{Breaker, Cause, Failures, Host, Open};
-pub use certificates::{CertificateActivated, CertificateSummary};
-pub use change::Edit;
-pub use closing::{Closing, DAY_SHARDS, DueDays, WRITTEN_WITHIN, last_to_close};
-pub use companies::{
-    CertificateOwner, Company, CompanyChanges, CompanyCreated, CompanySettings, NewCompany, NewSignup, SettingsChanges,
-    SignupRecord, UnknownCertificateOwner, Verification,
-};
-pub use counters::DayCounts;
-pub use deliveries::Delivery;
-pub use designs::{CompanyDesign, DesignChanges, LogoKind, StoredLogo};
-pub use directory::{DirectoryEntry, DirectoryListing};
-pub use due::{DueEntry, DueRecord, SHARDS};
-pub use inbox::{AuthorityState, InboxItem, Kept, SpeaksFor};
-pub use key_uses::KeyUses;
+pub use change::FieldEdit;
 pub use keys::fiscal_day;
-pub use notices::{
-    Audience, Notice, NoticeCategory, NoticeChange, NoticeChanged, NoticeContent, NoticeEdit, NoticeEvent, NoticePage,
-    NoticeSeverity, NoticeState,
-};
-pub use receipts::{
-    AlarmHours, AlarmTimes, Answered, Awaited, BuyerAnswer, BuyerDelivery, Claim, Cleared, Created, DeliveryState,
-    Failure, HOLD_SPREAD, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedReceipt, Mode, ModifiedReceipt,
-    NOT_FOUND_PATIENCE, NewNote, NewReceipt, NoHours, NotFoundBy, Note, OUTCOME_UNKNOWN, OutboxEntry, PageRequest,
-    Position, Receipt, ReceiptFilter, ReceiptPage, Recorded, Signed, SignedLater, Span, UnknownPosition, Verdict,
-    WalkedPart, Withdrawal,
-};
-pub use sequences::{
-    CallerTake, Changed, DueNumbers, DueRange, DueType, NewRange, Numbering, Opened, RANGE_SHARDS, RANGES_PER_TYPE,
-    Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Reviewed, Take, Thresholds, UsedNumbers,
-};
-pub use tokens::StoredToken;
-pub use turns::{Door, Turn};
-pub use undelivered::Undelivered;
-pub use webhooks::{NewWebhook, Pause, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, webhook_context};
 
 use crate::StoreError;
 use item::{Item, Stored};
 use keys::Key;
 
-/// The table, by its name.
+/// The table with this name.
 #[derive(Debug, Clone)]
 pub struct Table {
     client: Client,
@@ -107,23 +68,26 @@ impl Table {
         }
     }
 
-    /// Whether the table answers: a read of a key that nothing has.
+    /// Checks that the table answers, by reading a key that does not exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn ping(&self) -> Result<(), StoreError> {
         self.read_eventual("ping", &keys::signup(&[0; 32])).await.map(|_| ())
     }
 
-    /// A point read that sees every write answered before it.
+    /// A strongly consistent read of one item.
     async fn read(&self, operation: &'static str, key: &Key) -> Result<Option<Stored>, StoreError> {
         self.read_item(operation, key, true).await
     }
 
-    /// A point read at half the price that may lag behind by moments.
+    /// An eventually consistent read of one item, at half the price.
     async fn read_eventual(&self, operation: &'static str, key: &Key) -> Result<Option<Stored>, StoreError> {
         self.read_item(operation, key, false).await
     }
 
-    /// A point read at half the price for records that hardly change: it may be behind, but never misses one that was
-    /// written before.
+    /// An eventually consistent read of one item that rarely changes: the result may be outdated, but an existing item
+    /// is never missed.
     async fn read_settled(&self, operation: &'static str, key: &Key) -> Result<Option<Stored>, StoreError> {
         match self.read_item(operation, key, false).await? {
             Some(stored) => Ok(Some(stored)),
@@ -149,12 +113,12 @@ impl Table {
         Ok(answer.item.map(Stored::new))
     }
 
-    /// The items of one query, page by page, until `limit` are there.
+    /// The items of one query, page by page, up to `limit`.
     async fn query(&self, operation: &'static str, query: Query<'_>) -> Result<Vec<Stored>, StoreError> {
         self.query_from(operation, query, None).await
     }
 
-    /// The same from a place on that [`Self::count_page`] gave.
+    /// The items of one query, from a position that [`Self::count_page`] returned.
     async fn query_from(
         &self,
         operation: &'static str,
@@ -165,7 +129,7 @@ impl Table {
         loop {
             let mut request = self.query_request(&query).set_exclusive_start_key(start.take());
             if let Some(limit) = query.limit {
-                // What is filtered out counts here: whole pages are read then.
+                // Filtered items count towards the limit, so whole pages are read.
                 let left = if query.only.is_empty() {
                     limit.saturating_sub(items.len()).clamp(1, LARGEST_READ)
                 } else {
@@ -186,7 +150,7 @@ impl Table {
         }
     }
 
-    /// How many items a query has.
+    /// The number of items of a query.
     async fn count_items(&self, operation: &'static str, query: &Query<'_>) -> Result<usize, StoreError> {
         let mut total = 0;
         let mut start: Option<Item> = None;
@@ -200,7 +164,7 @@ impl Table {
         }
     }
 
-    /// How many items one page of a query has, of at most `limit`, and where the next begins.
+    /// The number of items in one page of a query, at most `limit`, and where the next page begins.
     async fn count_page(
         &self,
         operation: &'static str,
@@ -247,7 +211,7 @@ impl Table {
     }
 }
 
-/// At most so many items in one answer.
+/// Upper bound of the items in one answer.
 const LARGEST_READ: usize = 1_000;
 
 fn filtered(request: QueryFluentBuilder, only: &[(&str, AttributeValue)]) -> QueryFluentBuilder {
@@ -265,7 +229,7 @@ fn filtered(request: QueryFluentBuilder, only: &[(&str, AttributeValue)]) -> Que
     request.filter_expression(conditions.join(" AND "))
 }
 
-/// One partition's items in order.
+/// A query of one partition, in order.
 struct Query<'a> {
     index: Option<&'a str>,
     partition: (&'a str, String),
@@ -273,7 +237,7 @@ struct Query<'a> {
     consistent: bool,
     newest_first: bool,
     limit: Option<usize>,
-    /// What else an item must be: attributes and their values. What does not match is read, and paid, all the same.
+    /// Filters on attributes. Items that do not match are read and paid nevertheless.
     only: Vec<(&'a str, AttributeValue)>,
 }
 
@@ -299,7 +263,7 @@ impl<'a> Query<'a> {
     }
 }
 
-/// Which part of a partition a query reads.
+/// The part of a partition that a query reads.
 enum Sort<'a> {
     All,
     BeginsWith(&'a str, String),

@@ -1,8 +1,8 @@
-//! Secrets: certificates with their PINs in Secrets Manager, and short secrets sealed for the table.
+//! Secrets: certificates with their PINs in Secrets Manager, and short secrets encrypted for the table.
 //!
-//! One secret per company holds its P12 and PIN; Secrets Manager keeps the version before. What is sealed
-//! (webhook secrets, the authority's tokens) is encrypted with AES-256-GCM under the deployment's data key, which is
-//! itself a secret and is read once per process.
+//! One secret per company holds its P12 and PIN; Secrets Manager retains the previous version. Short secrets (of
+//! webhooks, the authority's tokens) are encrypted with AES-256-GCM under the deployment's data key, which is itself a
+//! secret and is read once per process.
 
 use std::{fmt, sync::Arc};
 
@@ -29,7 +29,7 @@ mod encryption;
 
 pub use encryption::{KeptUnder, SecretsPage};
 
-/// First byte of everything sealed, so that another scheme can follow.
+/// First byte of every ciphertext, so that another scheme can follow.
 const SEALED_V1: u8 = 1;
 const NONCE_BYTES: usize = 12;
 
@@ -38,22 +38,22 @@ const NONCE_BYTES: usize = 12;
 pub struct Vault {
     client: Client,
     prefix: String,
-    /// The KMS key of new secrets; `None`: the account's own for Secrets Manager.
+    /// The KMS key for new secrets; `None` means the account's default key for Secrets Manager.
     kms_key: Option<String>,
     data_key: Arc<OnceCell<DataKey>>,
 }
 
-/// What the deployment's data key becomes.
+/// The keys derived from the deployment's data key.
 struct DataKey {
     cipher: Aes256Gcm,
     root: Zeroizing<[u8; 32]>,
 }
 
-/// A company's certificate, as the vault keeps it.
+/// A company's certificate in the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredCertificate {
     pub file: CertificateFile,
-    /// Which version of the secret this is; another upload makes another.
+    /// The version of the secret; each upload creates one.
     pub version: String,
 }
 
@@ -65,7 +65,7 @@ impl fmt::Debug for Vault {
     }
 }
 
-/// The text of a company's secret. Those of older versions hold the file as it was uploaded, and no hash.
+/// The text of a company's secret. Older versions hold the file as uploaded, without a hash.
 #[derive(Serialize, Deserialize)]
 struct CertificateSecret {
     p12_base64: String,
@@ -91,13 +91,16 @@ impl Vault {
         }
     }
 
-    /// Encrypts the secrets that it creates with this KMS key.
+    /// The vault, with this KMS key for the secrets that it creates.
     #[must_use]
     pub fn with_kms_key(self, kms_key: Option<String>) -> Self {
         Self { kms_key, ..self }
     }
 
-    /// Keeps a certificate as the company's current one; the one before stays readable as the previous version.
+    /// Stores a certificate as the company's current one; the previous version remains readable.
+    ///
+    /// # Errors
+    /// Fails when Secrets Manager fails.
     pub async fn store_certificate(&self, company: &CompanyId, file: &CertificateFile) -> Result<(), StoreError> {
         let operation = "store certificate";
         let secret = CertificateSecret {
@@ -108,7 +111,7 @@ impl Vault {
         let text =
             Zeroizing::new(serde_json::to_string(&secret).map_err(|error| StoreError::unexpected(operation, error))?);
         let name = self.certificate_name(company);
-        // Created first: who makes new companies alone needs no right to replace a secret.
+        // Create first, so that a function that only creates companies needs no permission to replace a secret.
         let created = self
             .client
             .create_secret()
@@ -131,23 +134,30 @@ impl Vault {
         }
     }
 
-    /// The same, unless it is the current one already: a repeated upload must not push the certificate before it out.
+    /// Stores a certificate, unless it is the current one already: a repeated upload must not displace the previous
+    /// certificate.
+    ///
+    /// # Errors
+    /// Fails when Secrets Manager fails.
     pub async fn renew_certificate(&self, company: &CompanyId, file: &CertificateFile) -> Result<(), StoreError> {
         match self.certificate(company).await {
             Ok(Some(held)) if held.file.uploaded_sha256 == file.uploaded_sha256 => Ok(()),
-            // What cannot be read is replaced.
+            // A secret that cannot be parsed is replaced.
             Ok(_) | Err(StoreError::Corrupt { .. }) => self.store_certificate(company, file).await,
             Err(error) => Err(error),
         }
     }
 
     /// The company's current certificate.
+    ///
+    /// # Errors
+    /// Fails when Secrets Manager fails; [`StoreError::Corrupt`] when the secret cannot be parsed.
     pub async fn certificate(&self, company: &CompanyId) -> Result<Option<StoredCertificate>, StoreError> {
         let name = self.certificate_name(company);
         let Some((text, version)) = self.secret("read certificate", &name).await? else {
             return Ok(None);
         };
-        // The error of the JSON reader may quote the secret, so it stays out.
+        // The error of the JSON parser may quote the secret, so it is omitted.
         let secret: CertificateSecret =
             serde_json::from_str(&text).map_err(|_| StoreError::corrupt(&name, "secret", "is not what was stored"))?;
         let p12 = BASE64_STANDARD
@@ -162,8 +172,11 @@ impl Vault {
         Ok(Some(StoredCertificate { file, version }))
     }
 
-    /// Removes the company's certificate and every version before it, for good after a week: until then an operator can
-    /// restore it. Twice is once.
+    /// Deletes the company's certificate with all its versions, permanently after a week; until then an operator can
+    /// restore it. A repeated call has no effect.
+    ///
+    /// # Errors
+    /// Fails when Secrets Manager fails.
     pub async fn discard_certificate(&self, company: &CompanyId) -> Result<(), StoreError> {
         let discarded = self
             .client
@@ -177,7 +190,7 @@ impl Vault {
             Err(error)
                 if matches!(
                     error.as_service_error(),
-                    // The second: it is on its way out already.
+                    // The second means that its deletion is scheduled already.
                     Some(
                         DeleteSecretError::ResourceNotFoundException(_) | DeleteSecretError::InvalidRequestException(_)
                     )
@@ -189,17 +202,20 @@ impl Vault {
         }
     }
 
-    /// Certificates of the authorities that the deployment trusts, in PEM; `None` when it keeps none. They are no secret, but
-    /// too long for a function's variables.
+    /// The certificates of the authorities that the deployment trusts, as PEM; `None` when there are none. They are not
+    /// secret, but too long for an environment variable.
+    ///
+    /// # Errors
+    /// Fails when Secrets Manager fails.
     pub async fn certificate_authorities(&self) -> Result<Option<String>, StoreError> {
         let found = self.operators(OperatorSecret::CertificateAuthorities).await?;
         Ok(found.map(|text| text.to_string()))
     }
 
-    /// A secret that the operator keeps beside the deployment's own, or not.
+    /// An optional secret of the operator.
     ///
-    /// A role that may read this secret alone is refused one that is not there, as if it were another's; so that counts as none too, but not that
-    /// its encryption key refuses.
+    /// For a role that may read only this secret, Secrets Manager denies access to a missing one, as if it were
+    /// another's. So that counts as missing too, but not a denial by its encryption key.
     pub(crate) async fn operators(&self, secret: OperatorSecret) -> Result<Option<Zeroizing<String>>, StoreError> {
         let name = format!("{}/{}", self.prefix, secret.name());
         match self.client.get_secret_value().secret_id(&name).send().await {
@@ -219,23 +235,29 @@ impl Vault {
         }
     }
 
-    /// Encrypts a short secret. It opens only with the same context, which names what it belongs to.
+    /// Encrypts a short secret. Decryption requires the same context, which names the owner of the secret.
+    ///
+    /// # Errors
+    /// Fails when the data key cannot be read.
     pub async fn seal(&self, context: &[u8], plaintext: &[u8]) -> Result<Vec<u8>, StoreError> {
         let mut nonce = [0; NONCE_BYTES];
         getrandom::fill(&mut nonce).map_err(|error| StoreError::unexpected("seal", error.to_string()))?;
         seal(&self.data_key().await?.cipher, nonce, context, plaintext)
     }
 
-    /// Decrypts what [`Vault::seal`] made.
+    /// Decrypts the result of [`Vault::seal`].
     ///
     /// # Errors
-    /// Besides failures of the store: [`StoreError::Corrupt`] when the bytes were changed, were sealed for another
-    /// context or with another key.
+    /// Fails when the data key cannot be read; [`StoreError::Corrupt`] when the bytes were changed, or were encrypted
+    /// for another context or with another key.
     pub async fn open(&self, context: &[u8], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, StoreError> {
         open(&self.data_key().await?.cipher, context, sealed)
     }
 
-    /// A key of this deployment for one purpose alone, the same in every process.
+    /// A key of this deployment for one purpose, the same in every process.
+    ///
+    /// # Errors
+    /// Fails when the data key cannot be read.
     pub async fn key_for(&self, purpose: &str) -> Result<Zeroizing<[u8; 32]>, StoreError> {
         let root = &self.data_key().await?.root;
         let mut hash = Sha256::new();
@@ -281,7 +303,7 @@ impl Vault {
             .get_or_try_init(|| async {
                 let name = format!("{}/data-key", self.prefix);
                 let Some((text, _)) = self.secret("read data key", &name).await? else {
-                    // Of the deployment, not of what is opened with it.
+                    // The error concerns the deployment, not the secret that is decrypted.
                     return Err(StoreError::unexpected(
                         "read data key",
                         format!("{name} does not exist"),
@@ -305,7 +327,7 @@ fn text_of(name: &str, text: Option<String>) -> Result<Zeroizing<String>, StoreE
 fn is_absent(error: &SdkError<GetSecretValueError>) -> bool {
     matches!(
         error.as_service_error(),
-        // The second: it is on its way out.
+        // The second means that its deletion is scheduled.
         Some(GetSecretValueError::ResourceNotFoundException(_) | GetSecretValueError::InvalidRequestException(_))
     )
 }

@@ -1,57 +1,41 @@
-//! How long things wait: between attempts, for a worker that may be dead, and for a message that may be lost.
+//! Delays between attempts, leases of workers, and grace periods for messages that may be lost.
 //!
 //! They stand in one place because they depend on each other: a chain of messages ends before housekeeping looks ([`MESSAGE_GRACE`]),
-//! or a second chain would run beside it, and a lease is longer than what it covers may take.
+//! or a second chain would run beside it, and a lease is longer than what it covers may take. Those of the way to the tax authority
+//! stand in [`ecf::waits`], beside the function that decides with them.
 
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::LONGEST_DELAY;
+pub use ecf::waits::{LONGEST_DELAY, SEND_LEASE, STEP, VERDICT, Waits};
 
-/// The waits between attempts, in seconds.
-#[derive(Debug, Clone, Copy)]
-pub struct Waits(&'static [u64]);
-
-impl Waits {
-    /// The wait before the next attempt, when so many came before the last one; `None`: the last one was the end.
-    pub fn after(self, earlier_attempts: u32) -> Option<Duration> {
-        let seconds = self.0.get(usize::try_from(earlier_attempts).ok()?)?;
-        Some(Duration::from_secs(*seconds))
-    }
-}
-
-/// A step of a receipt that failed, such as its signing or its send. After the last the due index brings it back.
-pub const STEP: Waits = Waits(&[2, 5, 15, 30, 60, 120, 300]);
-/// The questions for a verdict. The authority judges most receipts within seconds (reference, polling).
-pub const VERDICT: Waits = Waits(&[1, 2, 3, 5, 8, 13, 30, 60, 120, 300]);
-/// An event whose attempts could not be recorded. After the last the due index brings it back.
+/// An event whose attempts could not be recorded. After the last retry the due index recovers it.
 pub const EVENT: Waits = Waits(&[30, 60, 120, 300]);
-/// The portal that is notified of new companies. After the last it is left alone.
+/// Notifications of the portal about new companies. There is no further attempt after the last.
 pub const PORTAL: Waits = Waits(&[60, 300, 900]);
-/// Deliveries, approvals and annulments, from a minute to twelve hours. Three days in all: a receiver that was away over a weekend
-/// gets everything.
+/// Deliveries, approvals and annulments, from a minute to twelve hours. Three days in all, so that a receiver that was
+/// down over a weekend gets everything.
 pub const EXCHANGE: Waits = Waits(&[
     60, 300, 900, 3_600, 7_200, 14_400, 28_800, 43_200, 43_200, 43_200, 43_200, 43_200,
 ]);
 
-/// How long a worker that sends or looks up a receipt holds it. A send takes 60 seconds at most.
-pub const SEND_LEASE: SignedDuration = SignedDuration::from_secs(90);
-/// How long an attempt at a webhook may take before another may begin.
+/// The lease of an attempt to deliver to a webhook.
 pub const WEBHOOK_LEASE: SignedDuration = SignedDuration::from_mins(5);
-/// The same for another issuer or the authority, on behalf of a delivery, an approval or an annulment.
+/// The lease of a call to another issuer or the authority, for a delivery, an approval or an annulment.
 pub const EXCHANGE_LEASE: SignedDuration = SignedDuration::from_mins(3);
 
-/// How long the due index waits for a message that is on its way.
+/// How long the due index waits for a message that was sent.
 pub const MESSAGE_GRACE: SignedDuration = SignedDuration::from_mins(10);
 
-/// The delay of the message that brings an attempt; `None`: a queue does not hold one for that long, and the due index brings it.
+/// The delay of the message for the next attempt; `None` when it exceeds the limit of a queue, and the due index starts
+/// the attempt.
 pub fn message_delay(now: Timestamp, next: Timestamp) -> Option<Duration> {
     let wait = Duration::try_from(next.duration_since(now)).unwrap_or_default();
     (wait <= LONGEST_DELAY).then_some(wait)
 }
 
-/// Where the due index finds an attempt: behind the message that may bring it.
+/// When the due index recovers an attempt: some time after its message.
 pub fn due_at(now: Timestamp, next: Timestamp) -> Timestamp {
     match message_delay(now, next) {
         Some(_) => next + MESSAGE_GRACE,

@@ -1,6 +1,6 @@
-//! Whether an answer is about what was asked. The authority's answers name the taxpayer, the number or the submission that they
-//! are about. An answer that names another one proves nothing: a verdict of another receipt must not be recorded, nor another's
-//! "rejected, number free" free a number in use.
+//! Whether an answer belongs to the question. The authority's answers name the taxpayer, the number or the submission.
+//! An answer that names a different one proves nothing: recording it could give a receipt the verdict of another, or
+//! free a number that is in use.
 
 use ecf::{Encf, Rnc};
 
@@ -9,7 +9,7 @@ use crate::body::Record;
 use crate::endpoints::Service;
 use crate::error::{Lost, TaxAuthError};
 
-/// What a question or an upload is about, as far as its answer may name it.
+/// The identifiers of a question or an upload that its answer may repeat.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Asked<'a> {
     pub(crate) rnc_emisor: Option<&'a Rnc>,
@@ -17,7 +17,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) track_id: Option<&'a str>,
 }
 
-/// What an answer says that it is about.
+/// The identifiers that an answer names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct About {
     rnc_emisor: Option<String>,
@@ -39,17 +39,18 @@ impl About {
     }
 }
 
-/// Not-found answers carry an empty text or a GUID of zeros where nothing is to be named.
+/// Whether the text names anything: not-found answers carry an empty text or a GUID of zeros.
 fn is_named(text: &str) -> bool {
     text.chars()
         .any(|character| character.is_alphanumeric() && character != '0')
 }
 
 impl Asked<'_> {
-    /// The answer, if it is about what was asked. What it leaves out is no difference; neither are letter case and punctuation.
+    /// Returns the answer if it belongs to the question. Missing identifiers are accepted; letter case and punctuation
+    /// are ignored.
     ///
     /// # Errors
-    /// The first member that names another.
+    /// Names the first identifier that differs.
     pub(crate) fn check(&self, service: Service, answer: Answer) -> Result<Answer, TaxAuthError> {
         let rnc_emisor = self.rnc_emisor.map(ToString::to_string);
         let encf = self.encf.map(ToString::to_string);

@@ -1,4 +1,4 @@
-//! What the authority said, typed as far as it can be, and kept as it came.
+//! An answer of the authority: parsed as far as possible, together with its raw text.
 
 use serde::Serialize;
 
@@ -7,68 +7,68 @@ use crate::body::{Body, Record, Value, plain};
 
 /// The code for a number that is already used.
 ///
-/// No list of codes is published. This one was seen in real answers, and it matters because it may speak of an
-/// earlier copy of the very same receipt.
+/// No list of codes is published. This code occurred in real answers. It matters because it may refer to an earlier
+/// copy of the same receipt.
 const SEQUENCE_ALREADY_USED: u32 = 1209;
 
-/// How the authority refuses a certificate of the wrong kind (seen in 2026 as a bare JSON string with status 400).
+/// The message that refuses a certificate of the wrong kind (seen in 2026 as a bare JSON string with status 400).
 const CERTIFICATE_KIND_REFUSED: &str = "tipodecertificadonoadmitido";
 
-/// As much of an answer as is kept; a record item holds it.
+/// Upper bound of the raw text that is stored, in bytes; it fits into a record.
 const MAX_RAW_BYTES: usize = 8 * 1024;
 
-/// As many messages as are kept of one answer.
+/// Upper bound of the messages that are stored of one answer.
 const MAX_MENSAJES: usize = 100;
 
 /// A message of the authority. `valor` is for people, `codigo` is an opaque key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mensaje {
-    /// The code as it came, number or text.
+    /// The code as received, number or text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub codigo: Option<String>,
-    /// The words.
+    /// The text.
     pub valor: String,
 }
 
-/// The form an answer had.
+/// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// Nothing came.
+    /// An empty body.
     Empty,
-    /// A page for people, by a gateway rather than by the service.
+    /// An HTML page, from a gateway rather than from the service.
     Html,
-    /// Bare text.
+    /// Plain text.
     Text,
-    /// The application framework's own error record, by the framework rather than by the service.
+    /// The web framework's own error record (ProblemDetails), from the framework rather than from the service.
     ProblemDetails,
     /// A record of named values, or a list of messages.
     Record,
 }
 
-/// An answer of the authority, in whatever shape it came.
+/// An answer of the authority, in any form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// The form it had.
+    /// Its form.
     pub shape: Shape,
-    /// The state's code, as it came.
+    /// The code of the state, as received.
     pub codigo: Option<String>,
-    /// The state in words, as it came.
+    /// The state in words, as received.
     pub estado: Option<String>,
-    /// Its messages, empty ones left out.
+    /// Its messages, without empty ones.
     pub mensajes: Vec<Mensaje>,
-    /// Whether the number is burned; it means something in a rejection only.
+    /// Whether the number is used up; meaningful only in a rejection.
     pub secuencia_utilizada: Option<bool>,
     /// The identifier of the submission.
     pub track_id: Option<String>,
-    /// The text as it came, bounded.
+    /// The raw text, cut to an upper bound.
     pub raw: String,
-    /// What it says that it is about.
+    /// The identifiers that it names.
     pub(crate) about: About,
     is_cut: bool,
 }
 
 impl Answer {
-    /// Reads an answer. It never fails: what cannot be understood is kept as text.
+    /// Reads an answer. Never fails: a body that cannot be parsed is kept as text.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Self {
         Self::of(&Body::read(bytes), bytes)
@@ -125,7 +125,7 @@ impl Answer {
             record.all(name).for_each(|value| self.say_all(value));
         }
         if let Some(valor) = record.text("valor") {
-            // A lone message without an envelope: its code is the message's, not the state's.
+            // A single message without an envelope: the code belongs to the message, not to the state.
             let codigo = self.codigo.take();
             self.say(codigo.as_deref(), valor);
         }
@@ -141,7 +141,7 @@ impl Answer {
         }
     }
 
-    /// Takes a message in any of its forms: text, record, list, or a record of lists.
+    /// Adds messages of any form: text, record, list, or record of lists.
     fn say_all(&mut self, value: &Value) {
         match value {
             Value::Null => {}
@@ -172,7 +172,7 @@ impl Answer {
         }
     }
 
-    /// The state's code as a number: `1`, `"1"` and `"01"` are one.
+    /// The code of the state as a number: `1`, `"1"` and `"01"` are equal.
     #[must_use]
     pub fn codigo_number(&self) -> Option<u32> {
         self.codigo.as_deref().and_then(number)
@@ -180,8 +180,8 @@ impl Answer {
 
     /// Whether the authority says that the number is already used (code 1209).
     ///
-    /// For a receipt that may have been sent before, this says that a copy was taken: look it up before believing in
-    /// a refusal.
+    /// If the receipt may have been sent before, this code suggests that a copy was taken: look the number up before
+    /// treating the answer as a refusal.
     #[must_use]
     pub fn says_already_used(&self) -> bool {
         self.codigo_number() == Some(SEQUENCE_ALREADY_USED)
@@ -191,7 +191,7 @@ impl Answer {
                 .any(|mensaje| mensaje.codigo.as_deref().and_then(number) == Some(SEQUENCE_ALREADY_USED))
     }
 
-    /// Whether the authority refuses the certificate for its kind, which no later attempt changes.
+    /// Whether the authority refuses the certificate for its kind. A retry cannot succeed.
     #[must_use]
     pub fn refuses_the_kind_of_certificate(&self) -> bool {
         self.mensajes
@@ -199,7 +199,7 @@ impl Answer {
             .any(|mensaje| plain(&mensaje.valor).contains(CERTIFICATE_KIND_REFUSED))
     }
 
-    /// The first code that says something, for `error_code`: a message's, unless it is 0, else the state's.
+    /// The code for `error_code`: the first code of a message that is not 0, else the code of the state.
     #[must_use]
     pub fn error_code(&self) -> Option<&str> {
         self.mensajes
@@ -209,7 +209,7 @@ impl Answer {
             .or(self.codigo.as_deref())
     }
 
-    /// The authority's words, for `error_message`: its messages, else the state.
+    /// The text for `error_message`: the messages, else the state.
     #[must_use]
     pub fn words(&self) -> Option<String> {
         let words: Vec<_> = self
@@ -225,15 +225,15 @@ impl Answer {
         }
     }
 
-    /// Whether the service itself speaks, and not a gateway or the framework in front of it.
+    /// Whether the answer comes from the service itself, not from a gateway or the framework in front of it.
     pub(crate) fn is_by_the_service(&self) -> bool {
         matches!(self.shape, Shape::Record | Shape::Text) && !(self.mensajes.is_empty() && self.estado.is_none())
     }
 
     /// The answer as a compact JSON object, for `taxauth_response`.
     ///
-    /// A JSON object is kept as it came but for the blanks between its parts; anything else becomes an object of what
-    /// was understood, with the text beside it.
+    /// A JSON object is kept as received, without blanks between its parts. Any other form becomes an object of the
+    /// parsed values and the raw text.
     #[must_use]
     pub fn to_json(&self) -> String {
         if let Some(object) = self.as_json_object() {
@@ -268,7 +268,8 @@ impl Answer {
         if self.is_cut || !self.raw.starts_with('{') {
             return None;
         }
-        // Not for its shape alone: a number beyond all bounds is JSON that nobody who gets this could read.
+        // A full parse, because well-formed JSON may still be unreadable for clients: for example a number out of
+        // range.
         serde_json::from_str::<serde_json::Value>(&self.raw).ok()?;
         Some(without_blanks(&self.raw))
     }
@@ -287,7 +288,7 @@ fn bounded(bytes: &[u8]) -> (String, bool) {
     (text[..end].to_owned(), true)
 }
 
-/// Drops the blanks between the parts of a JSON text, never those inside its strings.
+/// Removes the blanks between the parts of a JSON text, but not those inside strings.
 fn without_blanks(json: &str) -> String {
     let mut compact = String::with_capacity(json.len());
     let (mut is_inside, mut is_escaped) = (false, false);
@@ -304,7 +305,7 @@ fn without_blanks(json: &str) -> String {
     compact
 }
 
-/// ASP.NET's ProblemDetails. Its `status` is HTTP's, not a state.
+/// ASP.NET's ProblemDetails. Its `status` is the HTTP status, not a state.
 fn is_problem(record: &Record) -> bool {
     record.has("title") && !record.has("estado") && !record.has("codigo")
 }
@@ -321,7 +322,7 @@ fn truth(text: &str) -> Option<bool> {
     }
 }
 
-/// A code as a number; leading zeros come and go.
+/// A code as a number; leading zeros are ignored.
 pub(crate) fn number(codigo: &str) -> Option<u32> {
     codigo.trim().parse().ok()
 }

@@ -1,28 +1,28 @@
-//! The body of an answer, whatever its shape, as one small tree of named texts.
+//! The body of an answer in any format, as one small tree of named texts.
 //!
-//! The authority answers in JSON, in XML, in bare text, in JSON inside a JSON string and in HTML, sometimes the same
-//! service in several of them. Names differ in case, numbers come as text. Nothing here fails: what cannot be read as
-//! a record is text, and the callers decide what it means.
+//! The authority answers in JSON, XML, plain text, JSON inside a JSON string, and HTML; one service may use several of
+//! them. Names differ in case, and numbers may be strings. Parsing never fails: a body that is not a record becomes
+//! text, and the callers decide what it means.
 
 mod html;
 mod json;
 mod xml;
 
-/// How deep a body may nest before it is taken as text.
+/// The deepest nesting that is parsed; a deeper body becomes text.
 const MAX_DEPTH: usize = 32;
 
-/// A body as read.
+/// A parsed body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Body {
     Empty,
-    /// A page for people; the text is its title or its first words.
+    /// An HTML page, as its title or its first words.
     Html(String),
     Text(String),
     Record(Record),
     List(Vec<Value>),
 }
 
-/// A value inside a body. Numbers and truth values keep their text.
+/// A value inside a body. Numbers and booleans keep their text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     Null,
@@ -31,7 +31,7 @@ pub(crate) enum Value {
     List(Vec<Value>),
 }
 
-/// Named values in their order; a name may repeat (XML).
+/// Named values in their order. A name may repeat (XML).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Record(Vec<(String, Value)>);
 
@@ -49,7 +49,7 @@ impl Body {
         }
     }
 
-    /// A record, or a list of exactly one.
+    /// A record, or a list of exactly one record.
     pub(crate) fn as_record(&self) -> Option<&Record> {
         match self {
             Self::Record(record) => Some(record),
@@ -67,7 +67,7 @@ impl Record {
         self.0.push((plain(name), value));
     }
 
-    /// Every value under a name, lists flattened. The name is given in its plain form.
+    /// Every value with this name, lists flattened. The name is given in its [`plain`] form.
     pub(crate) fn all<'a, 'n>(&'a self, name: &'n str) -> impl Iterator<Item = &'a Value> + use<'a, 'n> {
         self.0
             .iter()
@@ -78,7 +78,7 @@ impl Record {
             })
     }
 
-    /// The first text under a name, unless it is blank.
+    /// The first text with this name, unless it is blank.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.all(name).find_map(Value::as_text)
     }
@@ -102,14 +102,14 @@ impl Value {
     }
 }
 
-/// The local name of an XML document's root, when it is one.
+/// The local name of an XML document's root; `None` if the bytes are not XML.
 pub(crate) fn xml_root(bytes: &[u8]) -> Option<String> {
     let (name, _) = xml::root(std::str::from_utf8(bytes).ok()?)?;
     Some(name)
 }
 
-/// A name or a word as it is compared: lower case, no accents, no separators, so that `trackId`, `TrackID` and
-/// `track_id` are one, and so are `Código` and `codigo`.
+/// A name or word in normalized form: lower case, without accents and separators. `trackId`, `TrackID` and `track_id`
+/// become equal, and so do `Código` and `codigo`.
 pub(crate) fn plain(text: &str) -> String {
     text.chars()
         .flat_map(char::to_lowercase)

@@ -1,25 +1,26 @@
-//! When calls to a host are held, as a pure table of events: a failure, a success, a probe, the word of the status service.
+//! The circuit breaker of a host, as pure transitions: a failure, a success, a probe, an answer of the status service.
 //!
-//! Only what shows that a host is away counts: no connection, no answer in time, a server error. A refusal is an answer.
-//! One company's trouble must not hold the others, and the only company of a deployment must be able to open the breaker:
-//! so it opens when three parties failed, or when everybody who called within a minute and more failed, several times. A
-//! call that goes well forgets all failures, so "everybody" needs no count of those who call.
+//! Only evidence that the host is down counts as a failure: no connection, a time-out, a server error. A refusal counts
+//! as an answer. The failures of one company must not hold the calls of others, and the only company of a deployment
+//! must be able to open the breaker. So it opens after failures of [`PARTIES`] parties, or after
+//! [`PERSISTENT_FAILURES`] failures over at least a minute. A success clears all failures, so neither rule needs a
+//! count of the callers.
 
-use ecf_store::{Breaker, Cause, Failures, Open};
+use ecf_store::breaker::{Breaker, Cause, Failures, OpenBreaker};
 use jiff::{SignedDuration, Timestamp};
 
-/// So many parties that failed, without a call that went well in between, open the breaker.
+/// Parties whose failures open the breaker, without a success in between.
 const PARTIES: usize = 3;
-/// So many failures of fewer parties do, if they are spread over [`PERSISTENCE`].
+/// Failures that open the breaker even if fewer parties failed, when they are spread over [`PERSISTENCE`].
 const PERSISTENT_FAILURES: u32 = 3;
 const PERSISTENCE: SignedDuration = SignedDuration::from_secs(60);
-/// A failure is forgotten after this.
+/// A failure is forgotten after this time.
 const MEMORY: SignedDuration = SignedDuration::from_mins(5);
-/// Failures of one party closer together than this are one: its jobs fail in parallel.
+/// Failures of one party within this time count once, because the jobs of a party fail in parallel.
 const ONE_FAILURE: SignedDuration = SignedDuration::from_secs(5);
-/// How long calls are held before one of them may find out whether the host is back.
+/// How long calls are held before one of them may probe the host.
 pub(crate) const HELD_FOR: SignedDuration = SignedDuration::from_mins(10);
-/// How long finding out may take; then somebody else may try. Longer than a call with its token.
+/// How long a probe may take before another caller may probe. Longer than a call that first gets a token.
 const PROBE_LEASE: SignedDuration = SignedDuration::from_secs(90);
 
 /// Whether a call may be made.
@@ -27,9 +28,9 @@ const PROBE_LEASE: SignedDuration = SignedDuration::from_secs(90);
 pub enum Passage {
     /// Yes.
     Free,
-    /// By one, to find out whether the host is back.
+    /// Yes, as the one call that probes whether the host is back.
     Probe,
-    /// Not before this instant.
+    /// No, not before this instant.
     Closed(Timestamp),
 }
 
@@ -45,14 +46,14 @@ pub(crate) fn passage(breaker: &Breaker, now: Timestamp) -> Passage {
     }
 }
 
-/// The breaker after a call that failed, or `None` if it stays as it is.
+/// The breaker after a failed call, or `None` if it does not change.
 ///
-/// `probes`: the call was made to find out whether the host is back.
+/// `probes`: the call was the probe.
 pub(crate) fn after_failure(breaker: &Breaker, party: &str, probes: bool, now: Timestamp) -> Option<Breaker> {
     let mut next = breaker.clone();
     if let Some(open) = &mut next.open {
         if !probes {
-            // It began before the breaker opened.
+            // The call began before the breaker opened.
             return None;
         }
         open.probe_at = now + HELD_FOR;
@@ -83,13 +84,13 @@ fn is_persistent(breaker: &Breaker, now: Timestamp) -> bool {
     count >= PERSISTENT_FAILURES && first.is_some_and(|first| now.duration_since(first) >= PERSISTENCE)
 }
 
-/// The breaker after a call that was answered, or `None` if it stays as it is.
+/// The breaker after an answered call, or `None` if it does not change.
 pub(crate) fn after_success(breaker: &Breaker) -> Option<Breaker> {
     let has_trouble = breaker.open.is_some() || !breaker.failures.is_empty();
     has_trouble.then(Breaker::default)
 }
 
-/// The breaker while one call finds out whether the host is back.
+/// The breaker while a probe runs.
 pub(crate) fn while_probing(breaker: &Breaker, now: Timestamp) -> Breaker {
     let mut next = breaker.clone();
     if let Some(open) = &mut next.open {
@@ -98,9 +99,9 @@ pub(crate) fn while_probing(breaker: &Breaker, now: Timestamp) -> Breaker {
     next
 }
 
-/// The breaker after the status service spoke of the host, or `None` if it stays as it is.
+/// The breaker after an answer of the status service, or `None` if it does not change.
 ///
-/// Its "available" ends only what its "not available" began: calls know better.
+/// "Available" closes only a breaker that "not available" opened: real calls are better evidence.
 pub(crate) fn after_status(breaker: &Breaker, available: bool, now: Timestamp) -> Option<Breaker> {
     match (&breaker.open, available) {
         (None, false) => Some(opened(Cause::Status, now)),
@@ -111,7 +112,7 @@ pub(crate) fn after_status(breaker: &Breaker, available: bool, now: Timestamp) -
 
 fn opened(cause: Cause, now: Timestamp) -> Breaker {
     Breaker {
-        open: Some(Open {
+        open: Some(OpenBreaker {
             since: now,
             cause,
             probe_at: now + HELD_FOR,
@@ -129,7 +130,7 @@ mod tests {
         Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
     }
 
-    /// Failures of these parties at these seconds, one after the other.
+    /// The breaker after these failures: seconds and party.
     fn failing(breaker: Breaker, failures: &[(i64, &str)]) -> Breaker {
         failures.iter().fold(breaker, |breaker, (seconds, party)| {
             after_failure(&breaker, party, false, at(*seconds)).unwrap_or(breaker)
@@ -151,7 +152,7 @@ mod tests {
         assert!(is_open(&[(0, "a"), (30, "a"), (60, "a")]));
         assert!(!is_open(&[(0, "a"), (30, "a"), (59, "a")]));
         assert!(!is_open(&[(0, "a"), (60, "a")]));
-        // Ten jobs that fail at once are one failure.
+        // Ten jobs that fail at once count as one failure.
         assert!(!is_open(&[(0, "a"), (1, "a"), (2, "a"), (3, "a"), (4, "a"), (62, "b")]));
     }
 

@@ -1,17 +1,17 @@
-//! The authority's file of all taxpayers: one a line, columns divided by `|`, in whatever encoding that year has.
+//! The authority's file of all taxpayers: one per line, columns separated by `|`, in an encoding that varies by year.
 //!
-//! No document describes it, and it changed before: what is not understood is counted, not guessed, and the places of the
-//! columns are an argument. The default is what was seen: number, name, trade name, activity, four parts of an address that are
-//! empty today, day, state, regime.
+//! No document describes the format, and it has changed before. So lines that cannot be read are counted, not guessed,
+//! and the positions of the columns are a parameter. The default is the format seen in 2026: number, name, trade name,
+//! activity, four parts of an address (empty today), day, state, payment regime.
 
 use std::io::{self, BufRead};
 
-use ecf_store::Taxpayer;
+use ecf_store::register::Taxpayer;
 
-/// A line that is longer is not one.
+/// A longer line is counted as unreadable.
 const LONGEST_LINE_BYTES: u64 = 16 * 1024;
 
-/// In which column each value stands, from 0.
+/// The column of each value, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Columns {
@@ -19,13 +19,13 @@ pub struct Columns {
     pub rnc: usize,
     /// Its name.
     pub razon_social: usize,
-    /// Its trade name.
+    /// The trade name.
     pub nombre_comercial: usize,
-    /// What it does.
+    /// The economic activity.
     pub actividad_economica: usize,
     /// Its state: active, suspended and so on.
     pub estado: usize,
-    /// How it pays.
+    /// The payment regime.
     pub regimen_pagos: usize,
 }
 
@@ -42,7 +42,7 @@ impl Default for Columns {
     }
 }
 
-/// The taxpayers of a file, one after the other; `None` stands for a line that is none.
+/// An iterator over the taxpayers of a file; `None` stands for a line that cannot be read.
 #[derive(Debug)]
 pub struct BulkFile<R> {
     lines: R,
@@ -50,7 +50,7 @@ pub struct BulkFile<R> {
 }
 
 impl<R: BufRead> BulkFile<R> {
-    /// Reads from there.
+    /// Reads from `lines`.
     pub fn new(lines: R, columns: Columns) -> Self {
         Self { lines, columns }
     }
@@ -83,7 +83,7 @@ impl<R: BufRead> Iterator for BulkFile<R> {
     }
 }
 
-/// UTF-8, or else Latin-1, which every byte is.
+/// UTF-8, else Latin-1, which accepts every byte.
 fn decoded(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| error.as_bytes().iter().copied().map(char::from).collect())
 }

@@ -1,4 +1,4 @@
-//! The HTTP side: one request, one reply, and what a failure proves.
+//! The HTTP layer: one request, one reply, and what a failure proves.
 
 use std::time::Duration;
 
@@ -15,23 +15,23 @@ use crate::error::{Lost, TaxAuthError};
 use crate::token::Token;
 use crate::upload::Upload;
 
-/// As much of an answer as is read.
+/// Upper bound of the bytes that are read of an answer.
 const MAX_ANSWER_BYTES: usize = 256 * 1024;
 
-/// The longest wait that a `Retry-After` may impose on us.
+/// Upper bound of the wait that a `Retry-After` may request.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(3600);
 
-/// How long a call may take.
+/// Time-outs of a call.
 #[derive(Debug, Clone, Copy)]
 pub struct TimeOuts {
-    /// Until the connection stands.
+    /// Until the connection is established.
     pub connect: Duration,
-    /// Until the answer is whole.
+    /// Until the answer is complete.
     pub total: Duration,
 }
 
 impl TimeOuts {
-    /// For questions that nobody should wait for: who asks the status service has other work.
+    /// For the status service: a check must not delay other work.
     #[must_use]
     pub fn of_status() -> Self {
         Self {
@@ -40,7 +40,7 @@ impl TimeOuts {
         }
     }
 
-    /// For a question that somebody waits for: with a seed and a token before it, it must end before the gateway's patience.
+    /// For a look-up whose caller waits. With seed and token before it, it must end before the gateway's time-out.
     #[must_use]
     pub fn of_look_up() -> Self {
         Self {
@@ -51,7 +51,7 @@ impl TimeOuts {
 }
 
 impl Default for TimeOuts {
-    /// For uploads and all that nobody waits for: the reception was seen to answer after 13 to 14 seconds (August 2026).
+    /// For uploads and background work: the reception took 13 to 14 seconds in August 2026.
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(5),
@@ -60,19 +60,19 @@ impl Default for TimeOuts {
     }
 }
 
-/// The client of the authority's services. Clones share their connections.
+/// The HTTP client of the authority's services. Clones share their connections.
 #[derive(Debug, Clone)]
 pub struct TaxAuth {
     endpoints: Endpoints,
     http: reqwest::Client,
 }
 
-/// What a call may change at the authority.
+/// What a call may change on the authority's side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// A document is handed over: without a definite answer it may have been taken.
+    /// Submits a document: without a definite answer, the document may have been taken.
     Submits,
-    /// Nothing: the call may be repeated.
+    /// Nothing: the call is safe to retry.
     None,
 }
 
@@ -91,7 +91,7 @@ impl Reply {
         Answer::read(&self.bytes)
     }
 
-    /// Sends a request for which only success matters; else the status.
+    /// Sends a request. The inner error is the status, when it is not a success.
     pub(crate) async fn of(request: RequestBuilder) -> Result<Result<Self, u16>, reqwest::Error> {
         let mut response = request.send().await?;
         let status = response.status();
@@ -104,26 +104,26 @@ impl Reply {
 }
 
 impl TaxAuth {
-    /// A client for these addresses.
+    /// A client for these endpoints.
     ///
     /// # Errors
-    /// When the TLS back end cannot be set up.
+    /// When the TLS backend cannot be set up.
     pub fn new(endpoints: Endpoints, time_outs: TimeOuts) -> Result<Self, reqwest::Error> {
         let http = reqwest::Client::builder()
             .connect_timeout(time_outs.connect)
             .timeout(time_outs.total)
             .redirect(redirect::Policy::none())
             .tls_version_min(tls::Version::TLS_1_2)
-            // Where requests go is configuration of ours, not of the process's environment.
+            // The destination of requests is configuration of ours, not of the process's environment.
             .no_proxy()
-            // A second copy of a document is never sent behind our back.
+            // The HTTP client must never resend a document on its own.
             .retry(reqwest::retry::never())
             .user_agent(concat!("open-ecf/", env!("CARGO_PKG_VERSION")))
             .build()?;
         Ok(Self { endpoints, http })
     }
 
-    /// The addresses in use.
+    /// The endpoints in use.
     #[must_use]
     pub fn endpoints(&self) -> &Endpoints {
         &self.endpoints
@@ -133,7 +133,7 @@ impl TaxAuth {
         &self.http
     }
 
-    /// Sends a document as the one part `xml` of a form of known length.
+    /// Uploads a document as the single part `xml` of a multipart form with known length.
     pub(crate) async fn upload(
         &self,
         service: Service,
@@ -143,7 +143,7 @@ impl TaxAuth {
         effect: Effect,
     ) -> Result<Reply, TaxAuthError> {
         let address = self.address(service, environment)?;
-        // A chunked upload of unknown length is refused ("Multipart cannot be empty"): the part is whole in memory.
+        // A chunked upload without length is refused ("Multipart cannot be empty"), so the part is complete in memory.
         let part = Part::bytes(upload.xml.clone())
             .file_name(upload.file_name.clone())
             .mime_str("text/xml")
@@ -152,8 +152,8 @@ impl TaxAuth {
         self.call(service, request, token, effect).await
     }
 
-    /// Asks a question; every value of the query is percent-encoded by itself, all but ASCII letters and digits,
-    /// because security codes carry `+`, `/` and `=`.
+    /// Sends a query. Every value is percent-encoded except ASCII letters and digits, because security codes contain
+    /// `+`, `/` and `=`.
     pub(crate) async fn ask(
         &self,
         service: Service,
@@ -206,7 +206,7 @@ impl TaxAuth {
             })?;
             return Ok(Reply { bytes });
         }
-        // The status of a failure stands, whether or not its explanation arrived whole.
+        // The status of a failure counts even if its body is incomplete.
         Err(failure(service, status, retry_after, Answer::read(&bytes), effect))
     }
 }
@@ -223,21 +223,21 @@ fn failure(
     match status.as_u16() {
         401 => TaxAuthError::Unauthorized { service },
         429 => TaxAuthError::Throttled { service, retry_after },
-        // 400 is how the service refuses, even when a gateway replaced the words by an empty page: that was the symptom
-        // of a signature that does not verify. The other three cannot mean anything but this document.
+        // 400 is how the service refuses, even when a gateway replaced the message by an empty page: that was the
+        // symptom of an invalid signature. The other three statuses can only refer to this document.
         status @ (400 | 413 | 415 | 422) => TaxAuthError::Refused {
             service,
             status,
             answer,
         },
-        // Nothing serves that address: the document was seen by no service, and the words are not about it.
+        // No service runs at that address: the document reached none, and the message does not refer to it.
         status @ (404 | 405 | 407 | 410 | 421) if effect == Effect::Submits => TaxAuthError::Unavailable {
             service,
             status,
             retry_after,
             answer,
         },
-        // 408 is a request that arrived in part; the rest of the 4xx may come from whatever stands in front.
+        // 408 means that the request arrived in part. Other 4xx statuses may come from a gateway.
         status @ (402..=407 | 409..=499) if answer.is_by_the_service() => TaxAuthError::Refused {
             service,
             status,
@@ -267,7 +267,7 @@ fn failure(
 }
 
 fn sending_failed(service: Service, error: reqwest::Error) -> TaxAuthError {
-    // A request that could not be built, or whose connection (name, TCP, TLS) failed, never left.
+    // A request that could not be built, or whose connection (DNS, TCP, TLS) failed, was never sent.
     if error.is_connect() || error.is_builder() {
         TaxAuthError::NotReached {
             service,
@@ -281,7 +281,7 @@ fn sending_failed(service: Service, error: reqwest::Error) -> TaxAuthError {
     }
 }
 
-/// Addresses of queries hold security codes: they stay out of errors.
+/// URLs of queries contain security codes, so they are removed from errors.
 fn broken(error: reqwest::Error) -> Lost {
     let error = error.without_url();
     if error.is_timeout() {
@@ -308,7 +308,7 @@ async fn read_bounded(response: &mut Response) -> (Vec<u8>, Result<(), reqwest::
     }
 }
 
-/// `Retry-After` in seconds, or as a date, which counts from the reply's own `Date`: our clock may differ from theirs.
+/// `Retry-After` in seconds, or as a date. A date is relative to the reply's own `Date`, because the clocks may differ.
 fn retry_after(response: &Response) -> Option<Duration> {
     let header = |name| response.headers().get(name)?.to_str().ok().map(str::trim);
     let after = header(RETRY_AFTER)?;
@@ -323,7 +323,7 @@ fn retry_after(response: &Response) -> Option<Duration> {
     Some(wait.min(MAX_RETRY_AFTER))
 }
 
-/// Whether a refusal of a question is its answer: the services were seen to say "no encontrado" with a 4xx status.
+/// Whether a refused query means "not found": the services sometimes say "no encontrado" with a 4xx status.
 pub(crate) fn says_not_found(answer: &Answer) -> bool {
     const WORDS: [&str; 2] = ["noencontrado", "noencontrada"];
     matches!(answer.shape, Shape::Record | Shape::Text)

@@ -1,35 +1,35 @@
-//! The directory with a memory: what the authority said of a taxpayer is believed for hours.
+//! The directory of electronic taxpayers, with a cache in the shared table.
 //!
-//! Entries are public and the same for everybody in an environment, so all companies share them. When the authority cannot
-//! be asked an older entry is better than none: whoever uses it sees its age.
+//! Entries are public and equal for all companies of an environment, so all companies share them. When the authority
+//! cannot be queried, an expired entry is returned together with its age and the error.
 
 use ecf::Rnc;
-use ecf_store::{DirectoryListing, StoreError, Table};
+use ecf_store::{StoreError, Table, directory::DirectoryListing};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::error::TaxAuthError;
 use crate::session::Session;
 
-/// How long an entry is believed.
+/// How long an entry is valid.
 const LISTED_KEPT: SignedDuration = SignedDuration::from_hours(6);
-/// How long it is believed that somebody is not listed: taxpayers join every day.
+/// How long "not listed" is valid: taxpayers join every day.
 const UNLISTED_KEPT: SignedDuration = SignedDuration::from_hours(1);
-/// How often the authority is asked of one taxpayer because somebody does not believe what is kept.
+/// The shortest time between two queries for one taxpayer when a caller demands a fresh entry.
 const REFRESH_SPACING: SignedDuration = SignedDuration::from_mins(1);
 
-/// Whether what is kept will do.
+/// How old an entry may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// As long as it is believed.
+    /// Any valid entry of the cache.
     Kept,
-    /// The authority is to be asked, unless somebody just did: a delivery to the kept address failed.
+    /// At most a minute old: the caller's delivery to the cached address failed.
     Fresh,
 }
 
-/// Why nothing is known of a taxpayer.
+/// Why a look-up has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum DirectoryError {
-    /// Neither is anything kept nor could the authority be asked.
+    /// The cache has no entry, and the authority cannot be queried.
     #[error("the directory cannot be asked")]
     Authority(#[from] TaxAuthError),
     /// The table failed.
@@ -37,12 +37,12 @@ pub enum DirectoryError {
     Store(#[from] StoreError),
 }
 
-/// What is known of a taxpayer and, if that is older than it should be, why.
+/// An entry and, if it is expired, the reason.
 #[derive(Debug)]
 pub struct Known {
-    /// The entry, and since when it is known.
+    /// The entry, and the time of its query.
     pub listing: DirectoryListing,
-    /// Why the authority did not answer when it was asked.
+    /// Why the authority could not be queried.
     pub problem: Option<TaxAuthError>,
 }
 
@@ -53,13 +53,13 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// A directory that keeps its entries in that table.
+    /// A directory that caches its entries in `table`.
     #[must_use]
     pub fn new(table: Table) -> Self {
         Self { table }
     }
 
-    /// What is kept of a taxpayer, as long as it will do. Nobody is asked.
+    /// A valid entry of the cache, if there is one. Does not query the authority.
     ///
     /// # Errors
     /// When the table fails.
@@ -74,10 +74,10 @@ impl Directory {
         Ok(kept.filter(|listing| will_do(listing, wanted, now)))
     }
 
-    /// What is known of a taxpayer; the authority is asked when what is kept will not do.
+    /// The entry of a taxpayer. Queries the authority when the cache has no valid entry.
     ///
     /// # Errors
-    /// When nothing is kept and the authority cannot be asked, or the table fails.
+    /// When the cache has no entry and the authority cannot be queried, or when the table fails.
     pub async fn look_up(
         &self,
         session: &Session<'_>,

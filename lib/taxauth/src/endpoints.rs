@@ -1,10 +1,10 @@
-//! Where the authority's services live: three hosts, one path segment per environment, one address per service.
+//! The addresses of the authority's services: three hosts, one path segment per environment, one address per service.
 
 use std::collections::HashMap;
 use std::fmt;
 
 use ecf::Environment;
-use ecf_store::Host;
+use ecf_store::breaker::Host;
 use url::Url;
 
 /// One of the authority's services, named as its own documents name it.
@@ -26,7 +26,7 @@ pub enum Service {
     ConsultaTrackIds,
     /// The state of a summary by its number.
     ConsultaRfce,
-    /// Where an electronic taxpayer receives.
+    /// The addresses at which an electronic taxpayer receives documents.
     ConsultaDirectorio,
     /// Approvals and rejections by buyers.
     AprobacionComercial,
@@ -76,7 +76,7 @@ impl Service {
         }
     }
 
-    /// What follows the environment's segment.
+    /// The path after the environment's segment.
     fn path(self) -> &'static [&'static str] {
         match self {
             Self::Semilla => &["autenticacion", "api", "autenticacion", "semilla"],
@@ -116,9 +116,11 @@ impl fmt::Display for Service {
     }
 }
 
-/// The service that can tell whether a receipt whose answer was lost was taken, or none in that environment.
+/// The service that can answer whether a receipt was taken after its answer was lost; `None` if the environment offers
+/// none.
 ///
-/// Certification offers no look-up of receipts sent in full: one with an unknown outcome waits for an operator there.
+/// Certification offers no look-up of receipts sent in full: a receipt with an unknown outcome waits for an operator
+/// there.
 #[must_use]
 pub fn where_to_look(environment: Environment, sent_as_summary: bool) -> Option<Service> {
     let service = if sent_as_summary {
@@ -129,21 +131,21 @@ pub fn where_to_look(environment: Environment, sent_as_summary: bool) -> Option<
     service.is_offered_in(environment).then_some(service)
 }
 
-/// A base address that cannot be used.
+/// Why a base address cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointsError {
-    /// The text is no address.
+    /// The text is not a URL.
     #[error("`{given}` is not an address")]
     NotAnAddress {
-        /// What was given.
+        /// The given text.
         given: String,
-        /// What the parser said.
+        /// The parser's error.
         source: url::ParseError,
     },
-    /// The address has another scheme.
+    /// The scheme is neither http nor https.
     #[error("`{given}` is neither an http nor an https address")]
     Scheme {
-        /// What was given.
+        /// The given text.
         given: String,
     },
 }
@@ -158,10 +160,10 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
-    /// The bases of the three hosts: receipts, consumer-invoice summaries, status.
+    /// Endpoints below the bases of the three hosts: receipts, summaries of consumer invoices, status.
     ///
     /// # Errors
-    /// When one of them is no http(s) address.
+    /// When one of them is not an http(s) URL.
     pub fn from_bases(ecf: &str, fc: &str, status: &str) -> Result<Self, EndpointsError> {
         Ok(Self {
             ecf: base(ecf)?,
@@ -171,9 +173,9 @@ impl Endpoints {
         })
     }
 
-    /// Replaces the whole address of one service in one environment.
+    /// Replaces the address of one service in one environment.
     ///
-    /// Path casing was reported to matter on the `fc` host in certification, so no address is beyond configuration.
+    /// In certification the case of a path was reported to matter on the `fc` host, so every address can be configured.
     #[must_use]
     pub fn with_address(mut self, service: Service, environment: Environment, address: Url) -> Self {
         self.replaced.insert((service, environment), address);
@@ -199,10 +201,10 @@ impl Endpoints {
         address
     }
 
-    /// The same with another status host.
+    /// The same endpoints with another status host.
     ///
     /// # Errors
-    /// When it is no http(s) address.
+    /// When it is not an http(s) URL.
     pub fn with_status_base(self, status: &str) -> Result<Self, EndpointsError> {
         Ok(Self {
             status: base(status)?,

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use ecf::Environment;
-use ecf_store::Host;
+use ecf_store::breaker::Host;
 
 use crate::answer::Answer;
 use crate::endpoints::Service;
 use crate::gates::Held;
 use crate::tokens::TokenError;
 
-/// Why nothing is known of an upload that may have arrived.
+/// Why the outcome of an upload is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum Lost {
     /// No answer came in time.
@@ -19,17 +19,17 @@ pub enum Lost {
     /// The connection broke after sending began.
     #[error("the connection broke before the answer was whole")]
     Broken(#[source] reqwest::Error),
-    /// A failure or a hop between us and the service; a gateway may have passed the document on before it failed.
+    /// A server error or a gateway's error. A gateway may have forwarded the document before it failed.
     #[error("answered with status {status}")]
     Status {
         /// The HTTP status.
         status: u16,
-        /// When the authority asks to come back.
+        /// The wait that the authority requests.
         retry_after: Option<Duration>,
-        /// What came with it.
+        /// The answer's content.
         answer: Box<Answer>,
     },
-    /// A success that says neither what became of the document nor why not.
+    /// A success whose content says neither what became of the document nor why it was refused.
     #[error("answered with success and nothing that can be understood")]
     Odd(Box<Answer>),
     /// An answer about another receipt, taxpayer or submission.
@@ -37,7 +37,7 @@ pub enum Lost {
     Another {
         /// The member of the answer that names it.
         member: &'static str,
-        /// What it names.
+        /// The identifier in that member.
         given: String,
         /// The whole answer.
         answer: Box<Answer>,
@@ -52,20 +52,20 @@ pub enum TaxAuthError {
     NotReached {
         /// The service called.
         service: Service,
-        /// What failed.
+        /// The failure.
         #[source]
         source: reqwest::Error,
     },
-    /// Sent, and the outcome is unknown: look the number up before any resend.
+    /// Sent, but the outcome is unknown: look the number up before any resend.
     #[error("the outcome of a call to {service} is unknown")]
     Unknown {
         /// The service called.
         service: Service,
-        /// Why.
+        /// The cause.
         #[source]
         cause: Lost,
     },
-    /// 401: the token is not (or no longer) good. Nothing was taken.
+    /// 401: the token is invalid or expired. Nothing was taken.
     #[error("{service} does not accept the token")]
     Unauthorized {
         /// The service called.
@@ -76,33 +76,33 @@ pub enum TaxAuthError {
     Throttled {
         /// The service called.
         service: Service,
-        /// When to come back, if it says so.
+        /// The wait that the authority requests, if any.
         retry_after: Option<Duration>,
     },
-    /// The service is not there: a query that failed on their side, or an upload that no service saw. The answer says
-    /// nothing about the document.
+    /// The service is not available: a query failed on the authority's side, or an upload reached no service. The
+    /// answer does not refer to the document.
     #[error("{service} is not available, status {status}")]
     Unavailable {
         /// The service called.
         service: Service,
         /// The HTTP status.
         status: u16,
-        /// When to come back, if it says so.
+        /// The wait that the authority requests, if any.
         retry_after: Option<Duration>,
-        /// What came with it.
+        /// The answer's content.
         answer: Box<Answer>,
     },
-    /// The service refused the request (4xx), with its words.
+    /// The service refused the request (4xx), with a message.
     #[error("{service} refuses, status {status}")]
     Refused {
         /// The service called.
         service: Service,
         /// The HTTP status.
         status: u16,
-        /// What it says.
+        /// The answer's content.
         answer: Box<Answer>,
     },
-    /// The authority does not run that service in that environment.
+    /// The authority does not offer the service in this environment.
     #[error("{service} is not offered in {environment}")]
     NotOffered {
         /// The service.
@@ -110,16 +110,16 @@ pub enum TaxAuthError {
         /// The environment.
         environment: Environment,
     },
-    /// Too many calls of this certificate are under way. Nothing was sent.
+    /// Too many calls with this certificate are in progress. Nothing was sent.
     #[error("other calls of the certificate took more than {waited:?}")]
     Crowded {
-        /// How long this one waited.
+        /// How long the call waited.
         waited: Duration,
     },
-    /// Calls to the host are held for a while. Nothing was sent.
+    /// Calls to the host are held. Nothing was sent.
     #[error("the call is held")]
     Held(#[from] Held),
-    /// There is no token to call with. Nothing was sent.
+    /// No token could be obtained. Nothing was sent.
     #[error("no token for the call")]
     NoToken(#[from] TokenError),
 }
@@ -127,9 +127,8 @@ pub enum TaxAuthError {
 impl TaxAuthError {
     /// Whether the error proves that the authority did not take the upload, so that it may be sent again.
     ///
-    /// A server error, a time-out and an odd success prove nothing: the document may have been taken before.
-    /// A refusal that says "already used" (see [`Answer::says_already_used`]) speaks of an earlier copy, not of
-    /// this one.
+    /// A server error, a time-out and an unexpected success prove nothing: the document may have been taken before. A
+    /// refusal that says "already used" (see [`Answer::says_already_used`]) refers to an earlier copy, not to this one.
     #[must_use]
     pub fn nothing_was_taken(&self) -> bool {
         match self {
@@ -146,7 +145,7 @@ impl TaxAuthError {
         }
     }
 
-    /// The host that the error shows to be away: no connection, no answer or a server error. Refusals of any kind do not.
+    /// The host that the error shows to be down: no connection, no answer or a server error. Refusals never do.
     #[must_use]
     pub fn outage(&self) -> Option<Host> {
         let (service, is_outage) = match self {
@@ -163,7 +162,7 @@ impl TaxAuthError {
         is_outage.then(|| service.host())
     }
 
-    /// Whether the error is an answer of the host: it is there, whatever it says.
+    /// Whether the error is an answer of the host, which proves that the host is up.
     pub(crate) fn is_answer(&self) -> bool {
         match self {
             Self::Unauthorized { .. } | Self::Throttled { .. } | Self::Refused { .. } => true,
@@ -172,7 +171,7 @@ impl TaxAuthError {
         }
     }
 
-    /// When the authority asks to come back.
+    /// The wait that the authority requests.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
@@ -187,7 +186,7 @@ impl TaxAuthError {
         }
     }
 
-    /// What the authority said, when it said something.
+    /// The authority's answer, if there was one.
     #[must_use]
     pub fn answer(&self) -> Option<&Answer> {
         match self {

@@ -1,8 +1,9 @@
-//! The gates before the authority's hosts: closed while a breaker is open or a maintenance window lasts.
+//! The gates in front of the authority's hosts: closed while a breaker is open or during an announced maintenance
+//! window.
 //!
-//! A process remembers an environment's condition for some seconds, so a call that goes well costs the table nothing of its
-//! own. What fails is written; a call that goes well writes only what ends trouble that is known. When the table itself
-//! fails, the gates are as they were: they spare the authority, and nothing depends on them.
+//! A process caches an environment's condition for 15 seconds, so a successful call usually costs no read of the table.
+//! Every failure is written; a success is written only when it clears earlier failures. When the table fails, the
+//! cached condition remains in force: the gates reduce load on the authority, and correctness does not depend on them.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,18 +11,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ecf::Environment;
 use ecf_runtime::Clock;
-use ecf_store::{Breaker, Condition, Host, Table, Window};
+use ecf_store::{
+    Table,
+    authority::{AuthorityCondition, MaintenanceWindow},
+    breaker::{Breaker, Host},
+};
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Mutex;
 
 use crate::breaker::{self, Passage};
 
-/// How long a condition that was read is believed.
+/// How long a cached condition is used.
 const FRESH: SignedDuration = SignedDuration::from_secs(15);
-/// How often a breaker is decided about anew because another process wrote it in between.
+/// Attempts to update a breaker when other processes write it concurrently.
 const ROUNDS: u32 = 4;
 
-/// A call that is not made now. Nothing was sent.
+/// A call that was not made because its host is held. Nothing was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("calls to the {host} host in {environment} are held until {until}")]
 pub struct Held {
@@ -29,11 +34,11 @@ pub struct Held {
     pub host: Host,
     /// The environment.
     pub environment: Environment,
-    /// When to come back.
+    /// The earliest time for a retry.
     pub until: Timestamp,
 }
 
-/// What this process knows of the authority, and what all of them share.
+/// The condition of the authority: a cache of this process over the shared table.
 pub struct Gates {
     table: Table,
     clock: Clock,
@@ -41,15 +46,15 @@ pub struct Gates {
 }
 
 struct Known {
-    condition: Condition,
+    condition: AuthorityCondition,
     read_at: Timestamp,
 }
 
-/// Who calls: a party by whose failures a breaker is judged, and the probes it is making.
+/// The caller: the party whose failures the breaker counts, and the probes that it runs.
 #[derive(Debug)]
 pub(crate) struct Caller {
     party: String,
-    /// By host, the version of the breaker that says that this caller probes; zero is none.
+    /// By host, the version of the breaker at which this caller became the probe; 0: it is not.
     probes: [AtomicU64; Host::ALL.len()],
 }
 
@@ -79,7 +84,7 @@ impl fmt::Debug for Gates {
 }
 
 impl Gates {
-    /// Gates that all processes with this table share.
+    /// Gates that are shared by all processes with this table.
     #[must_use]
     pub fn new(table: Table, clock: Clock) -> Self {
         Self {
@@ -89,14 +94,15 @@ impl Gates {
         }
     }
 
-    /// Whether a call to a host may be made now. Asking claims nothing: of those who may probe, one will.
+    /// Whether a call to a host may be made now. Does not claim the probe: of all callers that get [`Passage::Probe`],
+    /// one will make it.
     pub async fn passage(&self, environment: Environment, host: Host) -> Passage {
         let now = self.clock.now();
         let known = self.known(environment, now).await;
         passage(&known[&environment].condition, host, now)
     }
 
-    /// Passes a call through, as the one who probes if need be.
+    /// Admits a call, and claims the probe if the breaker asks for one.
     pub(crate) async fn pass(&self, environment: Environment, host: Host, caller: &Caller) -> Result<(), Held> {
         let now = self.clock.now();
         let mut known = self.known(environment, now).await;
@@ -136,7 +142,7 @@ impl Gates {
         }
     }
 
-    /// Notes that a call failed in a way that shows the host to be away.
+    /// Records a failure that shows the host to be down.
     pub(crate) async fn note_failure(&self, environment: Environment, host: Host, caller: &Caller) {
         self.change(environment, host, |breaker, now| {
             breaker::after_failure(breaker, &caller.party, caller.is_probing(host, breaker), now)
@@ -144,13 +150,13 @@ impl Gates {
         .await;
     }
 
-    /// Notes that a call was answered.
+    /// Records that a call was answered.
     pub(crate) async fn note_success(&self, environment: Environment, host: Host) {
         self.change(environment, host, |breaker, _| breaker::after_success(breaker))
             .await;
     }
 
-    /// Notes what the status service says of a host.
+    /// Records the status service's answer about a host.
     pub(crate) async fn note_status(&self, environment: Environment, host: Host, available: bool) {
         self.change(environment, host, |breaker, now| {
             breaker::after_status(breaker, available, now)
@@ -188,7 +194,8 @@ impl Gates {
         }
     }
 
-    /// The conditions, that of this environment read within the last seconds. One reads for all who wait.
+    /// The cached conditions, after the one of this environment was refreshed if needed. Concurrent callers wait for
+    /// one read.
     async fn known(
         &self,
         environment: Environment,
@@ -219,31 +226,30 @@ impl Gates {
     }
 }
 
-/// The announced window that lasts now; of several the one that ends last.
+/// The maintenance window that is active now; of several, the one that ends last.
 #[must_use]
-pub fn current_window(condition: &Condition, now: Timestamp) -> Option<Window> {
+pub fn current_window(condition: &AuthorityCondition, now: Timestamp) -> Option<MaintenanceWindow> {
     let windows = condition.windows().iter().copied();
     windows
         .filter(|window| window.start <= now && now < window.end)
         .max_by_key(|window| window.end)
 }
 
-/// Whether a call to a host may be made: by the announced windows first, then by the breaker.
+/// Whether a call to a host may be made: announced windows first, then the breaker.
 #[must_use]
-pub fn passage(condition: &Condition, host: Host, now: Timestamp) -> Passage {
+pub fn passage(condition: &AuthorityCondition, host: Host, now: Timestamp) -> Passage {
     match current_window(condition, now) {
         Some(window) => Passage::Closed(window.end),
         None => breaker::passage(condition.breaker(host), now),
     }
 }
 
-/// Until when receipts in full and summaries are held; `None`: they go out. While one call finds out whether a host is back, the others
-/// are held.
+/// Until when full receipts and summaries are held; `None`: they are sent. During a probe, all other calls are held.
 ///
-/// Summaries go to a host of their own with a token of the other one. A token that was had before may outlast an hour of an
-/// outage; nobody may count on it, so without the other host summaries count as held.
+/// Summaries go to their own host, but with a token from the other one. A cached token may outlast an outage of an
+/// hour, but this is not guaranteed, so summaries count as held when either host is.
 #[must_use]
-pub fn held_until(condition: &Condition, now: Timestamp) -> [Option<Timestamp>; 2] {
+pub fn held_until(condition: &AuthorityCondition, now: Timestamp) -> [Option<Timestamp>; 2] {
     let until = |host| match passage(condition, host, now) {
         Passage::Free => None,
         Passage::Probe => Some(now),

@@ -1,14 +1,14 @@
-//! The client of the tax authority's services: tokens, sending, verdicts and look-ups.
+//! The client of the tax authority's services: tokens, submission, verdicts and look-ups.
 //!
-//! Start at [`Tokens::session`]: a [`Session`] is one certificate in one environment. It brings the token, keeps to
-//! the number of concurrent calls, and has one method per service. Beneath it:
+//! Start at [`Tokens::session`]: a [`Session`] is one certificate in one environment. It obtains the token, limits
+//! concurrent calls, and has one method per service. Its parts:
 //!
-//! - [`Endpoints`]: where each service lives, every address configurable;
-//! - [`Answer`]: whatever the authority answered, in any of its shapes, and [`Verdict`]: what that means;
-//! - [`Gates`]: no call is made to a host that is known to be away;
-//! - [`TaxAuthError`]: sorted by whether an upload may have been taken, the one question that decides about a resend;
-//! - [`Directory`]: where electronic taxpayers receive, remembered for hours;
-//! - [`BulkFile`]: its file of all taxpayers;
+//! - [`Endpoints`]: the address of each service, all configurable;
+//! - [`Answer`]: an answer of the authority in any of its forms, and [`Verdict`]: what the answer means;
+//! - [`Gates`]: the circuit breaker and maintenance windows of each host;
+//! - [`TaxAuthError`]: sorted by whether an upload may have been taken, which decides about a resend;
+//! - [`Directory`]: the addresses of electronic taxpayers, cached for hours;
+//! - [`BulkFile`]: the file of all taxpayers;
 //! - `services/`: one file per service.
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test fails by panicking"))]

@@ -1,9 +1,9 @@
 //! The authority's services, one file each.
 //!
-//! A call that hands a document over answers with what became of it, or with an error that says whether it may have
-//! been taken ([`TaxAuthError::nothing_was_taken`](crate::TaxAuthError::nothing_was_taken)). A call that asks never
-//! fails over an odd success: it is [`Verdict::Unclear`](crate::Verdict::Unclear), to be asked again. Of the directory it is an
-//! error: there is no taxpayer of whom neither is true, listed or not.
+//! A call that submits a document returns its outcome, or an error that says whether the document may have been taken
+//! ([`TaxAuthError::nothing_was_taken`](crate::TaxAuthError::nothing_was_taken)). A query does not fail on an
+//! unexpected success: it returns [`Verdict::Unclear`](crate::Verdict::Unclear), and the caller asks again. The
+//! directory is the exception: a taxpayer is either listed or not, so any other answer is an error.
 
 pub(crate) mod autenticacion;
 mod consultadirectorio;
@@ -30,7 +30,7 @@ use crate::endpoints::Service;
 use crate::error::TaxAuthError;
 use crate::verdict::{Judged, Verdict};
 
-/// The verdict in the reply to a question, "not found" with a 4xx status included.
+/// The verdict in the reply to a query; a refusal that means "not found" counts as an answer.
 fn judged(service: Service, asked: Asked<'_>, reply: Result<Reply, TaxAuthError>) -> Result<Judged, TaxAuthError> {
     match reply {
         Ok(reply) => asked.check(service, reply.answer()).map(Judged::of),

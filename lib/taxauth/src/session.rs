@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ecf::{Encf, Environment, Rnc};
-use ecf_store::{CompanyId, DirectoryEntry};
+use ecf_store::{CompanyId, directory::DirectoryEntry};
 use xmldsig::Identity;
 
 use crate::endpoints::Service;
@@ -16,19 +16,19 @@ use crate::tokens::{Lane, TokenError, Tokens};
 use crate::upload::Upload;
 use crate::verdict::Judged;
 
-/// How many calls of one certificate in one environment run at a time in this process. No limit is published; the
-/// authority slows those down who exceed it.
+/// Upper bound of concurrent calls of one certificate in one environment, in this process. The authority publishes no
+/// limit, but throttles callers that send too much.
 pub(crate) const MAX_CALLS: usize = 4;
 
-/// How long a call waits for the calls before it. When the authority is slow, whoever waits holds a claim meanwhile:
-/// better it comes back later.
+/// How long a call waits for a free slot. A waiting job holds its claim, so when the authority is slow the job fails
+/// early and is retried later.
 const LONGEST_QUEUE: Duration = Duration::from_secs(10);
 
 /// A certificate's access to the authority in one environment.
 ///
-/// Every method takes a token and, when the service does not accept it (401, which proves that nothing was taken),
-/// drops that token and tries once more with another. None calls a host that is known to be away ([`Held`](crate::Held));
-/// what a call shows of its host is noted for everybody.
+/// Every method obtains a token. When the service rejects the token (401, which proves that nothing was taken), the
+/// method discards it and retries once with a new one. No method calls a host that is held ([`Held`](crate::Held)). The
+/// result of each call updates the shared breaker of its host.
 #[derive(Debug, Clone)]
 pub struct Session<'a> {
     tokens: &'a Tokens,
@@ -50,8 +50,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The same on behalf of a company. Without one the certificate stands for who calls: what fails for several companies
-    /// tells more of the authority than what fails for one.
+    /// The same session on behalf of a company. The breaker counts failures by party, which is the certificate unless a
+    /// company is named: failures of several companies are stronger evidence of an outage.
     #[must_use]
     pub fn of_company(self, company: &CompanyId) -> Self {
         Self {
@@ -60,21 +60,21 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The environment it calls.
+    /// The environment that it calls.
     #[must_use]
     pub fn environment(&self) -> Environment {
         self.environment
     }
 
-    /// Sees to it that there is a token, so that a call that starts now does not have to fetch one.
+    /// Obtains a token in advance, so that the next call starts without that delay.
     ///
     /// # Errors
-    /// Why there is none. Nothing but the authentication service was asked.
+    /// Why no token was obtained. Only the authentication service was called.
     pub async fn authenticate(&self) -> Result<(), TokenError> {
         self.token().await.map(drop)
     }
 
-    /// Hands over a receipt in full (`recepcion`).
+    /// Submits a receipt in full (`recepcion`).
     ///
     /// # Errors
     /// See [`TaxAuthError::nothing_was_taken`].
@@ -88,7 +88,7 @@ impl<'a> Session<'a> {
         .await
     }
 
-    /// Hands over the summary of a consumer invoice (`recepcionfc`); the verdict comes at once.
+    /// Submits the summary of a consumer invoice (`recepcionfc`). The answer contains the verdict.
     ///
     /// # Errors
     /// See [`TaxAuthError::nothing_was_taken`].
@@ -105,7 +105,7 @@ impl<'a> Session<'a> {
     /// The verdict of a submission (`consultaresultado`).
     ///
     /// # Errors
-    /// When the service cannot be asked; the question may be repeated.
+    /// When the service cannot be queried; a retry is safe.
     pub async fn result(&self, submission: ResultQuery<'_>) -> Result<Judged, TaxAuthError> {
         self.call(Service::ConsultaResultado, |token| async move {
             self.tokens.taxauth().result(self.environment, &token, submission).await
@@ -116,7 +116,7 @@ impl<'a> Session<'a> {
     /// The submissions of a number (`consultatrackids`).
     ///
     /// # Errors
-    /// When the service cannot be asked; the question may be repeated.
+    /// When the service cannot be queried; a retry is safe.
     pub async fn submissions(&self, rnc_emisor: &Rnc, encf: &Encf) -> Result<Submissions, TaxAuthError> {
         self.call(Service::ConsultaTrackIds, |token| async move {
             self.tokens
@@ -130,7 +130,7 @@ impl<'a> Session<'a> {
     /// The state of a receipt or a summary by its number (`consultaestado`).
     ///
     /// # Errors
-    /// When the service cannot be asked; the question may be repeated.
+    /// When the service cannot be queried; a retry is safe.
     pub async fn receipt_state(&self, receipt: ReceiptQuery<'_>) -> Result<ReceiptState, TaxAuthError> {
         self.call(Service::ConsultaEstado, |token| async move {
             self.tokens
@@ -144,7 +144,7 @@ impl<'a> Session<'a> {
     /// The state of a summary by its number (`consultarfce`).
     ///
     /// # Errors
-    /// When the service cannot be asked; the question may be repeated.
+    /// When the service cannot be queried; a retry is safe.
     pub async fn summary_state(&self, summary: SummaryQuery<'_>) -> Result<Judged, TaxAuthError> {
         self.call(Service::ConsultaRfce, |token| async move {
             self.tokens
@@ -155,11 +155,11 @@ impl<'a> Session<'a> {
         .await
     }
 
-    /// Where a taxpayer receives (`consultadirectorio`); `None`: it is not in the directory. [`Directory`](crate::Directory)
-    /// remembers it.
+    /// The addresses of a taxpayer (`consultadirectorio`); `None`: it is not listed. [`Directory`](crate::Directory)
+    /// caches the result.
     ///
     /// # Errors
-    /// When the service cannot be asked or its answer says neither; the question may be repeated.
+    /// When the service cannot be queried, or its answer is unclear; a retry is safe.
     pub async fn directory_entry(&self, rnc: &Rnc) -> Result<Option<DirectoryEntry>, TaxAuthError> {
         self.call(Service::ConsultaDirectorio, |token| async move {
             self.tokens
@@ -170,7 +170,7 @@ impl<'a> Session<'a> {
         .await
     }
 
-    /// Hands over what a buyer says of a receipt (`aprobacioncomercial`); the answer comes at once.
+    /// Submits a buyer's approval or rejection (`aprobacioncomercial`). The answer contains the ruling.
     ///
     /// # Errors
     /// See [`TaxAuthError::nothing_was_taken`].
@@ -178,7 +178,7 @@ impl<'a> Session<'a> {
         self.rule(Service::AprobacionComercial, upload).await
     }
 
-    /// Annuls numbers (`anulacionrangos`); the answer comes at once.
+    /// Annuls numbers (`anulacionrangos`). The answer contains the ruling.
     ///
     /// # Errors
     /// See [`TaxAuthError::nothing_was_taken`].
@@ -213,7 +213,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Makes a call and notes what it shows of its host.
+    /// Makes a call and records what its result shows about the host.
     async fn noted<T>(
         &self,
         service: Service,
@@ -239,11 +239,11 @@ impl<'a> Session<'a> {
             .await
     }
 
-    /// Runs a request as one of the few that may run at a time. It has its token: fetching one must not wait behind
-    /// calls that wait for it.
+    /// Runs a request in one of the [`MAX_CALLS`] slots. The token must be obtained before: a token fetch behind calls
+    /// that wait for it would deadlock.
     ///
     /// # Errors
-    /// When the others take too long. The request has not been begun then.
+    /// When no slot becomes free in time. The request was not started then.
     async fn limited<T>(&self, request: impl Future<Output = T>) -> Result<T, TaxAuthError> {
         let permit = tokio::time::timeout(LONGEST_QUEUE, self.lane.calls.acquire()).await;
         let permit = permit.map_err(|_| TaxAuthError::Crowded { waited: LONGEST_QUEUE })?;

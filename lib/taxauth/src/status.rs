@@ -1,12 +1,12 @@
-//! The authority's own status service: which services it says are up, and which maintenance it announces.
+//! The client of the authority's status service: which services are available, and which maintenance is announced.
 //!
-//! It stands on a host of its own and wants a key that the authority hands out on request, in place of a token. It covers
-//! every environment at once.
+//! It runs on its own host, and requires a key instead of a token; the authority issues the key on request. One answer
+//! covers all environments.
 
 use std::fmt;
 
 use ecf::Environment;
-use ecf_store::{ServiceStatus, Window};
+use ecf_store::authority::{MaintenanceWindow, ServiceStatus};
 use jiff::civil::{Date, Time};
 use jiff::tz::Offset;
 use reqwest::header::{ACCEPT, AUTHORIZATION};
@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 use crate::body::{Body, Record, Value, plain};
 use crate::client::{Reply, TaxAuth};
 
-/// The key of the status service; it is not shown.
+/// The key of the status service; not shown by `Debug`.
 #[derive(Clone)]
 struct StatusKey(Zeroizing<String>);
 
@@ -25,22 +25,22 @@ impl fmt::Debug for StatusKey {
     }
 }
 
-/// Why the status service says nothing.
+/// Why the status service gave no result.
 #[derive(Debug, thiserror::Error)]
 pub enum StatusError {
     /// It did not answer.
     #[error("the status service does not answer")]
     NotReached(#[source] reqwest::Error),
-    /// It failed.
+    /// It answered with an error status.
     #[error("the status service answers with status {0}")]
     Status(u16),
-    /// It is not there for us: the key is not (or no longer) known, or nothing stands at the address. Seen in 2026 as 401 and 404; the
-    /// description of May 2026 has no chapter about it any more.
+    /// It does not serve us: the key is unknown or revoked, or the address does not exist. Seen in 2026 as 401 and 404;
+    /// the description of May 2026 no longer has a chapter about it.
     #[error(
         "the status service refuses with status {0}: how the authority is stays unknown, and nothing is held for it"
     )]
     Withdrawn(u16),
-    /// It answered with something else.
+    /// It answered with unexpected content.
     #[error("the status service answers with something that is not the list of {0}")]
     Odd(&'static str),
 }
@@ -60,7 +60,7 @@ pub(crate) struct StatusService {
 }
 
 impl StatusService {
-    /// Asks with this key at the status host of that client's addresses.
+    /// A client with this key, at the status host of the client's endpoints.
     pub(crate) fn new(taxauth: TaxAuth, key: Zeroizing<String>) -> Self {
         Self {
             taxauth,
@@ -68,7 +68,7 @@ impl StatusService {
         }
     }
 
-    /// Which services are up (`obtenerestatus`); certification is not in the list.
+    /// The services and their state (`obtenerestatus`); certification is not listed.
     pub(crate) async fn services(&self) -> Result<Vec<Listed>, StatusError> {
         let body = self.ask("obtenerestatus", &[]).await?;
         let services: Vec<_> = records(&body).filter_map(listed).collect();
@@ -78,15 +78,15 @@ impl StatusService {
         Ok(services)
     }
 
-    /// The announced maintenance (`obtenerventanasmantenimiento`); one that cannot be read is left out.
-    pub(crate) async fn windows(&self) -> Result<Vec<(Environment, Window)>, StatusError> {
+    /// The announced maintenance windows (`obtenerventanasmantenimiento`), without those that cannot be read.
+    pub(crate) async fn windows(&self) -> Result<Vec<(Environment, MaintenanceWindow)>, StatusError> {
         let body = self.ask("obtenerventanasmantenimiento", &[]).await?;
         let record = body.as_record().filter(|record| record.has(WINDOWS));
         let record = record.ok_or(StatusError::Odd("maintenance windows"))?;
         Ok(record.all(WINDOWS).flat_map(windows).collect())
     }
 
-    /// Whether an environment is up (`verificarestado`).
+    /// Whether an environment is available (`verificarestado`).
     pub(crate) async fn is_available(&self, environment: Environment) -> Result<bool, StatusError> {
         let number = match environment {
             Environment::TesteCF => "1",
@@ -166,8 +166,8 @@ fn environment(name: &str) -> Option<Environment> {
     }
 }
 
-/// The windows of one entry, one for each of its days.
-fn windows(value: &Value) -> Vec<(Environment, Window)> {
+/// The windows of one entry, one for each day.
+fn windows(value: &Value) -> Vec<(Environment, MaintenanceWindow)> {
     let Value::Record(record) = value else {
         return Vec::new();
     };
@@ -186,7 +186,7 @@ fn windows(value: &Value) -> Vec<(Environment, Window)> {
         .collect()
 }
 
-/// A text, or those inside a record, as XML wraps them.
+/// A text, or the texts inside a record, as XML nests them.
 fn texts(value: &Value) -> Vec<&str> {
     match value {
         Value::Record(record) => record.values().filter_map(|(_, value)| value.as_text()).collect(),
@@ -194,8 +194,8 @@ fn texts(value: &Value) -> Vec<&str> {
     }
 }
 
-/// The hours of a day in Santo Domingo, −04:00 all year. An end that is not after the start is on the next day.
-fn window(day: &str, start: Time, end: Time) -> Option<Window> {
+/// The hours of a day in Santo Domingo, −04:00 all year. An end that is not after the start belongs to the next day.
+fn window(day: &str, start: Time, end: Time) -> Option<MaintenanceWindow> {
     let mut parts = day.split('-').map(|part| part.trim().parse::<i16>().ok());
     let (Some(day), Some(month), Some(year), None) = (parts.next()?, parts.next()?, parts.next()?, parts.next()) else {
         return None;
@@ -203,7 +203,7 @@ fn window(day: &str, start: Time, end: Time) -> Option<Window> {
     let day = Date::new(year, month.try_into().ok()?, day.try_into().ok()?).ok()?;
     let last = if end > start { day } else { day.tomorrow().ok()? };
     let offset = Offset::constant(-4);
-    Some(Window {
+    Some(MaintenanceWindow {
         start: offset.to_timestamp(day.to_datetime(start)).ok()?,
         end: offset.to_timestamp(last.to_datetime(end)).ok()?,
     })

@@ -1,4 +1,4 @@
-//! The authority's token: a secret with an end.
+//! The authority's token: a secret with an expiry.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::services::autenticacion::Grant;
 
-/// A token is renewed this long before it ends.
+/// A token is renewed this long before its expiry.
 const MARGIN: SignedDuration = SignedDuration::from_mins(1);
 
-/// What a token lasts when its dates cannot be used ("one hour, for now").
+/// The lifetime of a token without usable dates ("one hour, for now").
 const USUAL_LIFE: SignedDuration = SignedDuration::from_hours(1);
 
-/// No token lasts longer, whatever its dates say.
+/// Upper bound of the lifetime, for any dates.
 const LONGEST_LIFE: SignedDuration = SignedDuration::from_hours(24);
 
 /// A token of the authority. It prints as `***`.
@@ -34,13 +34,13 @@ impl Token {
         Self::new(grant.token, expires_at)
     }
 
-    /// When it ends.
+    /// Its expiry.
     #[must_use]
     pub fn expires_at(&self) -> Timestamp {
         self.expires_at
     }
 
-    /// Whether it can still be used for a call that starts now.
+    /// Whether it can be used for a call that starts now.
     #[must_use]
     pub fn is_good_at(&self, now: Timestamp) -> bool {
         now + MARGIN < self.expires_at
@@ -60,10 +60,10 @@ impl fmt::Debug for Token {
     }
 }
 
-/// The end of a token received now.
+/// The expiry of a token received now.
 ///
-/// `expira` is taken when it lies ahead within reason. When it does not (another clock, another zone, no date at all)
-/// the life between `expedido` and `expira` counts from now, and without that an hour.
+/// `expira` is used if it lies at most 24 hours ahead. Otherwise (another clock, another time zone) the lifetime
+/// between `expedido` and `expira` counts from now. Without usable dates the lifetime is one hour.
 fn expiry(expira: Option<&str>, expedido: Option<&str>, now: Timestamp) -> Timestamp {
     let expira = expira.and_then(instant);
     if let Some(expira) = expira.filter(|expira| now < *expira && *expira <= now + LONGEST_LIFE) {
@@ -77,7 +77,7 @@ fn expiry(expira: Option<&str>, expedido: Option<&str>, now: Timestamp) -> Times
     now + if is_sane { life } else { USUAL_LIFE }
 }
 
-/// Reads the universal sortable form, with or without fractions, `T`, zone or offset; without one it is UTC.
+/// Reads the universal sortable form, with or without fractions, `T`, zone or offset. Without an offset it is UTC.
 fn instant(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     text.parse::<Timestamp>()
@@ -107,7 +107,7 @@ mod tests {
             (Some("2026-11-27 13:00:00Z"), None, one),
             (Some("2026-11-27T09:00:00-04:00"), None, one),
             (Some(" 2026-11-27T13:00:00 "), None, one),
-            // Local time without an offset reads as the past: the life between the dates counts.
+            // Local time without an offset looks past: the lifetime between the dates counts.
             (
                 Some("2026-11-27T09:00:00"),
                 Some("2026-11-27T08:30:00"),

@@ -1,9 +1,9 @@
-//! Tokens: one per certificate and environment, shared by every process that sends.
+//! Tokens: one per certificate and environment, shared by all processes that send.
 //!
-//! A token is looked for in this process, then in the shared table, where it lies sealed; only then is a seed signed.
-//! One holder of a lease does that, the others wait for its result, so that fifty senders that find an old token ask
-//! for one new one. A token belongs to a certificate, by the SHA-256 of its DER bytes, and is handed only to who holds
-//! the private key: [`Identity`] is that proof.
+//! A token is looked up in this process, then in the shared table, where it is stored encrypted. Only then is a seed
+//! signed. The holder of a lease does that and the others wait for its result, so fifty senders that find an expired
+//! token request one new token. A token belongs to a certificate (the SHA-256 of its DER bytes) and is returned only to
+//! callers that hold the private key: [`Identity`] is that proof.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use ecf::Environment;
 use ecf_runtime::Clock;
-use ecf_store::{StoreError, StoredToken, Table, Vault};
+use ecf_store::{StoreError, Table, Vault, tokens::StoredToken};
 use jiff::SignedDuration;
 use lru::LruCache;
 use tokio::sync::Semaphore;
@@ -27,59 +27,59 @@ use crate::services::autenticacion::Odd;
 use crate::session::{MAX_CALLS, Session};
 use crate::token::Token;
 
-/// How many certificates' tokens a process remembers, of those used last. The shared table remembers the others, and a lane in use
-/// that is evicted lasts as long as its use.
+/// Upper bound of the certificates whose tokens a process caches; the least recently used is evicted. The shared table
+/// holds all tokens, and an evicted lane stays alive while calls use it.
 const MAX_LANES: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
 
-/// Why there is no token. None of these sends a document.
+/// Why no token was obtained. In no case was a document sent.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
-    /// The authority refuses the certificate, in its words ("… no está delegado …").
+    /// The authority refuses the certificate, with a message ("… no está delegado …").
     #[error("the authority refuses the certificate")]
     Refused(Box<Answer>),
     /// The authority answered with something that is neither a seed nor a token.
     #[error("the authority answered with neither a seed nor a token")]
     Odd(Box<Answer>),
-    /// The authority could not be asked.
+    /// The authority could not be called.
     #[error("the authority could not be asked for a token")]
     Authority(#[source] Box<TaxAuthError>),
-    /// The private key does not fit the certificate.
+    /// The private key does not match the certificate.
     #[error("the identity does not prove itself")]
     Identity(#[from] ProofError),
     /// The seed could not be signed.
     #[error("the seed could not be signed")]
     Seed(#[from] SignError),
-    /// The shared table or its seal failed.
+    /// The shared table failed, or the token could not be encrypted or decrypted.
     #[error("the shared token could not be read or kept")]
     Store(#[from] StoreError),
-    /// Tokens are not asked for while their host is away.
+    /// No token is requested because the host is held.
     #[error("no token is asked for")]
     Held(#[from] Held),
-    /// The fetch that this sender waited for failed. It does not try in its turn: when the authority hangs, a queue of
-    /// senders would hang one after the other.
+    /// The fetch that this caller waited for failed. The caller does not retry at once: when the authority does not
+    /// answer, a queue of senders would time out one after the other.
     #[error("another sender of this process has just failed to fetch the token")]
     JustFailed,
-    /// Somebody else has been fetching one for too long.
+    /// Another sender holds the lease for too long.
     #[error("another sender has been fetching the token for more than {waited:?}")]
     Busy {
-        /// How long this one waited.
+        /// How long this caller waited.
         waited: Duration,
     },
 }
 
-/// How long to wait for another's refresh, and how long a refresh may take.
+/// How long to wait for a token that another sender fetches, and how long that may take.
 #[derive(Debug, Clone, Copy)]
 pub struct Waiting {
-    /// Between two looks.
+    /// The time between two look-ups.
     pub pause: Duration,
-    /// How many looks.
+    /// The number of look-ups.
     pub looks: u32,
-    /// After this a refresh counts as dead and another may begin; longer than two calls to the authority.
+    /// After this time another sender may claim the lease. Longer than two calls of the authority.
     pub lease: SignedDuration,
 }
 
 impl Waiting {
-    /// For a call that somebody waits for.
+    /// For a call whose caller waits.
     #[must_use]
     pub fn of_look_up() -> Self {
         Self {
@@ -99,7 +99,7 @@ impl Default for Waiting {
     }
 }
 
-/// The tokens of all certificates. Cheap to clone.
+/// The tokens of all certificates. Clones are cheap.
 #[derive(Clone)]
 pub struct Tokens {
     taxauth: TaxAuth,
@@ -111,20 +111,20 @@ pub struct Tokens {
     lanes: Arc<Mutex<LruCache<LaneKey, Arc<Lane>>>>,
 }
 
-/// A certificate, by its SHA-256, in an environment.
+/// A certificate, by its SHA-256, and an environment.
 type LaneKey = ([u8; 32], Environment);
 
-/// What one certificate shares within this process, in one environment.
+/// What the sessions of one certificate share in this process and environment.
 #[derive(Debug)]
 pub(crate) struct Lane {
-    /// Locked while a token is fetched: the others want the same one.
+    /// Locked while a token is fetched, because all callers need the same one.
     held: tokio::sync::Mutex<Option<Granted>>,
-    /// How many fetches failed.
+    /// The number of failed fetches.
     failures: AtomicU64,
     pub(crate) calls: Semaphore,
 }
 
-/// A token and its sealed form, by which the shared table knows it.
+/// A token and its encrypted form, by which the shared table identifies it.
 #[derive(Debug, Clone)]
 struct Granted {
     token: Token,
@@ -141,7 +141,7 @@ impl std::fmt::Debug for Tokens {
 }
 
 impl Tokens {
-    /// Tokens fetched by that client and shared through that table.
+    /// Tokens that are fetched by `taxauth` and shared through `table`.
     #[must_use]
     pub fn new(taxauth: TaxAuth, table: Table, vault: Vault, clock: Clock) -> Self {
         Self {
@@ -155,13 +155,13 @@ impl Tokens {
         }
     }
 
-    /// The same with another patience.
+    /// The same with other wait times.
     #[must_use]
     pub fn with_waiting(self, waiting: Waiting) -> Self {
         Self { waiting, ..self }
     }
 
-    /// A certificate's access to the authority in an environment.
+    /// A certificate's access to the authority in one environment.
     #[must_use]
     pub fn session<'a>(&'a self, environment: Environment, identity: &'a Identity) -> Session<'a> {
         Session::new(self, environment, identity, self.lane(environment, identity))
@@ -190,7 +190,7 @@ impl Tokens {
         Arc::clone(lanes.get_or_insert(key, new))
     }
 
-    /// A token that is good for a call that starts now.
+    /// A token that is valid for a call that starts now.
     pub(crate) async fn token(
         &self,
         lane: &Lane,
@@ -210,7 +210,7 @@ impl Tokens {
         }
         match self.shared_or_new(lane, environment, identity, caller).await {
             Ok(fresh) => Ok(held.insert(fresh).token.clone()),
-            // Nobody was asked, so the next one loses no time by asking the same.
+            // The authority was not called, so the next caller may try at once.
             Err(error @ TokenError::Held(_)) => Err(error),
             Err(error) => {
                 lane.failures.fetch_add(1, Ordering::Release);
@@ -219,8 +219,8 @@ impl Tokens {
         }
     }
 
-    /// Forgets a token that the authority did not accept, here and in the shared table, and no other: another sender
-    /// may have replaced it already.
+    /// Discards a token that the authority rejected, here and in the shared table. Any other token stays: another
+    /// sender may have replaced the rejected one already.
     pub(crate) async fn forget(
         &self,
         lane: &Lane,
@@ -245,11 +245,12 @@ impl Tokens {
         identity: &Identity,
         caller: &Caller,
     ) -> Result<Granted, TokenError> {
-        // The shared token is as good as the key it was granted for.
+        // A caller without the private key must not get the shared token.
         identity.prove()?;
         let certificate = &identity.certificate().sha256_fingerprint;
         for _ in 0..self.waiting.looks {
-            // Who misses a token that is just being kept finds it as the holder of the lease.
+            // An eventually consistent read may miss a token that was just stored; `refresh` then reads it
+            // consistently.
             let stored = self
                 .table
                 .token_eventual(certificate, environment, self.clock.now())
@@ -283,7 +284,7 @@ impl Tokens {
         })
     }
 
-    /// A token of the table, when it is good and opens.
+    /// Decrypts a token of the table; `None` if it is expired or cannot be decrypted.
     async fn opened(
         &self,
         certificate: &[u8; 32],
@@ -305,10 +306,10 @@ impl Tokens {
         Ok(token.is_good_at(self.clock.now()).then_some(Granted { token, sealed }))
     }
 
-    /// Fetches a token as the holder of the lease; keeping it ends the lease.
+    /// Fetches a token as the holder of the lease. Storing it ends the lease.
     async fn refresh(&self, lane: &Lane, environment: Environment, identity: &Identity) -> Result<Granted, TokenError> {
         let certificate = &identity.certificate().sha256_fingerprint;
-        // The holder before may have finished between our look and our claim.
+        // The previous holder may have finished between our read and our claim.
         let stored = self.table.token(certificate, environment, self.clock.now()).await?;
         if let Some(held) = self.opened(certificate, environment, stored).await? {
             self.give_up(certificate, environment).await;
@@ -337,7 +338,7 @@ impl Tokens {
         environment: Environment,
         identity: &Identity,
     ) -> Result<Token, TokenError> {
-        // Who holds a permit has its token already, so this wait ends.
+        // No deadlock: a call that holds a permit already has its token.
         let _permit = lane.calls.acquire().await.expect("the semaphore is never closed");
         let seed = self.taxauth.seed(environment).await.map_err(unasked)?.map_err(odd)?;
         let signed = xmldsig::sign_foreign(&seed, identity, &Limits::default())?;
@@ -350,7 +351,7 @@ impl Tokens {
         Ok(Token::granted(grant, self.clock.now()))
     }
 
-    /// Lets another try at once. If even this fails the lease ends by itself.
+    /// Releases the lease, so that another sender can try at once. If this fails, the lease expires.
     async fn give_up(&self, certificate: &[u8; 32], environment: Environment) {
         if let Err(error) = self.table.release_token_refresh(certificate, environment).await {
             tracing::warn!(%environment, %error, "the lease of a token's refresh was not released");
@@ -358,7 +359,7 @@ impl Tokens {
     }
 }
 
-/// Binds a sealed token to its place, so that it opens nowhere else.
+/// Binds an encrypted token to its certificate and environment: it cannot be decrypted for another.
 fn context(certificate: &[u8; 32], environment: Environment) -> Vec<u8> {
     format!("taxauth-token/{environment}/{}", hex::encode(certificate)).into_bytes()
 }

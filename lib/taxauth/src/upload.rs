@@ -1,4 +1,4 @@
-//! A signed document on its way, under the file name that the authority prescribes.
+//! A signed document to submit, with the file name that the authority prescribes.
 
 use ecf::{Encf, Rnc};
 
@@ -6,18 +6,18 @@ use crate::about::Asked;
 
 /// A signed document and its file name.
 ///
-/// The bytes travel as they are: no byte-order mark, no declaration, nothing is added ("001 Archivo no válido").
+/// The bytes are sent unchanged: without byte-order mark, without added declaration ("001 Archivo no válido").
 #[derive(Debug, Clone)]
 pub struct Upload {
     pub(crate) file_name: String,
     pub(crate) xml: Vec<u8>,
-    /// What its answer is about, where the answer names it.
+    /// The identifiers that the answer may repeat.
     issuer: Option<Rnc>,
     encf: Option<Encf>,
 }
 
 impl Upload {
-    /// A receipt or a summary: `{RNCEmisor}{eNCF}.xml`; any other length of the name is refused with code 3243.
+    /// A receipt or a summary: `{RNCEmisor}{eNCF}.xml`. A name of another length is refused with code 3243.
     #[must_use]
     pub fn receipt(rnc_emisor: &Rnc, encf: &Encf, xml: Vec<u8>) -> Self {
         Self {
@@ -28,7 +28,7 @@ impl Upload {
         }
     }
 
-    /// What a buyer says of a receipt: `{RNCComprador}{eNCF}.xml`.
+    /// A buyer's approval or rejection: `{RNCComprador}{eNCF}.xml`.
     #[must_use]
     pub fn approval(rnc_comprador: &Rnc, encf: &Encf, xml: Vec<u8>) -> Self {
         Self {
@@ -39,7 +39,7 @@ impl Upload {
         }
     }
 
-    /// An annulment; no rule names its file.
+    /// An annulment; its file name is not prescribed.
     #[must_use]
     pub fn annulment(rnc_emisor: &Rnc, xml: Vec<u8>) -> Self {
         Self {
@@ -58,7 +58,7 @@ impl Upload {
         }
     }
 
-    /// A signed seed; its name is free.
+    /// A signed seed; its file name is not prescribed.
     pub(crate) fn seed(xml: Vec<u8>) -> Self {
         Self {
             file_name: "semilla.xml".to_owned(),

@@ -1,9 +1,9 @@
-//! What an answer says of a receipt's fate.
+//! What an answer says about a receipt's fiscal state.
 
 use crate::answer::Answer;
 use crate::body::plain;
 
-/// The authority's judgement of a receipt.
+/// The authority's verdict on a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Not judged yet (3): ask again.
@@ -14,17 +14,17 @@ pub enum Verdict {
     Accepted,
     /// Valid, with irregularities to be avoided in later receipts (4).
     ConditionallyAccepted,
-    /// Void (2).
+    /// Not valid (2).
     Rejected {
-        /// Whether the number is burned; the authority alone decides, and it may leave it out.
+        /// Whether the number is used up. Only the authority decides, and it may omit the value.
         secuencia_utilizada: Option<bool>,
     },
-    /// The answer says none of these, or contradicts itself: ask again.
+    /// The answer says none of these, or is contradictory: ask again.
     Unclear,
 }
 
 impl Verdict {
-    /// Whether no later answer may differ.
+    /// Whether the verdict can no longer change.
     #[must_use]
     pub fn is_final(self) -> bool {
         self.is_acceptance() || matches!(self, Self::Rejected { .. })
@@ -46,7 +46,8 @@ impl Verdict {
             .and_then(|estado| Self::by_estado(estado, answer.secuencia_utilizada));
         match (by_codigo, by_estado) {
             (Some(one), Some(other)) if one == other => one,
-            // The queries by number write 1 beside "Aceptado Condicional" and the stamp pages fold the two.
+            // The queries by number return 1 together with "Aceptado Condicional", and the stamp pages treat both as
+            // one.
             (Some(Self::Accepted), Some(Self::ConditionallyAccepted))
             | (Some(Self::ConditionallyAccepted), Some(Self::Accepted)) => Self::ConditionallyAccepted,
             (Some(_), Some(_)) | (None, None) => Self::Unclear,

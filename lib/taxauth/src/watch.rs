@@ -1,11 +1,13 @@
-//! Asking the status service now and then on behalf of everybody, and keeping what it says in the shared table.
+//! Periodic checks of the status service, whose answers are stored in the shared table for all processes.
 //!
-//! Who asks is settled by a lease on the time of the last attempt, so that neither a schedule nor a crowd of callers asks
-//! more often than it may. What the service says opens and closes breakers; what it announces closes the gates by itself.
+//! A lease on the time of the last attempt limits the rate, for schedules and callers alike. The service's answers open
+//! and close breakers; announced windows close the gates directly.
 
 use ecf::Environment;
 use ecf_store::{
-    AuthorityStatus, Condition, Host, KeptSecret, OperatorSecret, ServiceStatus, StoreError, Table, Vault, Window,
+    KeptSecret, OperatorSecret, StoreError, Table, Vault,
+    authority::{AuthorityCondition, AuthorityStatus, MaintenanceWindow, ServiceStatus},
+    breaker::Host,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -14,18 +16,18 @@ use crate::client::TaxAuth;
 use crate::gates::{Gates, current_window};
 use crate::status::{Listed, StatusError, StatusService};
 
-/// What came of a check.
+/// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Checked {
-    /// The service was asked now.
+    /// The service was called.
     Now,
-    /// Somebody asked a moment ago.
+    /// Another caller checked within the spacing.
     Recently,
-    /// There is no key to ask with.
+    /// No key is configured.
     NotConfigured,
 }
 
-/// Keeps the authority's status in the shared table.
+/// Stores the authority's status in the shared table.
 #[derive(Debug)]
 pub struct StatusWatch {
     taxauth: TaxAuth,
@@ -33,15 +35,15 @@ pub struct StatusWatch {
     table: Table,
 }
 
-/// What one check brought.
+/// The answers of one check.
 struct Answers {
     services: Result<Vec<Listed>, StatusError>,
-    windows: Result<Vec<(Environment, Window)>, StatusError>,
+    windows: Result<Vec<(Environment, MaintenanceWindow)>, StatusError>,
     available: [(Environment, Result<bool, StatusError>); Environment::ALL.len()],
 }
 
 impl StatusWatch {
-    /// A watch that asks the status host of that client's addresses, when there is a key to ask with.
+    /// A watch that calls the status host of the client's endpoints, once a key is configured.
     #[must_use]
     pub fn new(taxauth: TaxAuth, vault: Vault, table: Table) -> Self {
         Self {
@@ -51,16 +53,17 @@ impl StatusWatch {
         }
     }
 
-    /// Whether there is a key to ask with.
+    /// Whether a key is configured.
     ///
     /// # Errors
-    /// When Secrets Manager cannot be asked.
+    /// When Secrets Manager cannot be read.
     pub async fn is_configured(&self, now: Timestamp) -> Result<bool, StoreError> {
         Ok(self.key.text(now).await?.is_some())
     }
 
-    /// Asks, unless somebody did within `spacing`, and keeps what is said. A service that does not answer leaves what is known as it is; one
-    /// that refuses (401, 404) makes it unknown, never down. Announced windows stay either way.
+    /// Calls the service unless it was called within `spacing`, and stores its answers. When the service does not
+    /// answer, the stored status stays. When it refuses (401, 404), the status becomes unknown, never down. Announced
+    /// windows stay in both cases.
     ///
     /// # Errors
     /// When the table or Secrets Manager fails.
@@ -96,11 +99,11 @@ impl StatusWatch {
         let before = self.table.condition(environment).await?;
         let status = answers.status(environment, before.status.as_ref(), now);
         self.table.record_status(environment, &status).await?;
-        let condition = Condition {
+        let condition = AuthorityCondition {
             status: Some(status),
             ..before
         };
-        // An announced window closes the gates by itself, and opens them to the minute.
+        // During an announced window the gates are closed already, and open exactly at its end.
         if current_window(&condition, now).is_none() {
             for host in Host::ALL {
                 if let Some(available) = answers.said(environment, host, now) {
@@ -130,17 +133,17 @@ async fn ask(service: &StatusService) -> Answers {
 }
 
 impl Answers {
-    /// Whether nothing was answered.
+    /// Whether no query was answered.
     fn are_empty(&self) -> bool {
         self.services.is_err() && self.windows.is_err() && self.available.iter().all(|(_, answer)| answer.is_err())
     }
 
-    /// Whether the service is not there for us.
+    /// Whether the service refuses all queries.
     fn are_withdrawn(&self) -> bool {
         self.are_empty() && self.errors().all(|error| matches!(error, StatusError::Withdrawn(_)))
     }
 
-    /// The first question that was not answered, and why.
+    /// The first query that failed, and why.
     fn problem(&self) -> Option<String> {
         self.errors().next().map(ToString::to_string)
     }
@@ -151,23 +154,23 @@ impl Answers {
         errors.into_iter().chain(available).flatten()
     }
 
-    /// What this check says of a host, if anything. What an earlier one said holds nobody today.
+    /// What this check says about a host, if anything. Answers of earlier checks do not hold calls.
     fn said(&self, environment: Environment, host: Host, now: Timestamp) -> Option<bool> {
         if self.are_withdrawn() {
-            // Its own "not available" ends with it; what our calls found stays.
+            // Closes breakers that the service itself opened; those that our calls opened stay.
             return Some(true);
         }
         says(&self.status(environment, None, now), host)
     }
 
-    /// What is known of an environment now; what was not answered stays as it was.
+    /// The status of an environment after this check. Values without an answer keep their previous state.
     fn status(&self, environment: Environment, before: Option<&AuthorityStatus>, now: Timestamp) -> AuthorityStatus {
         let services = match &self.services {
             Ok(services) => of(
                 environment,
                 services.iter().map(|one| (one.environment, one.service.clone())),
             ),
-            // A list of a service that is gone would be shown as its word.
+            // A withdrawn service's old list would be shown as if it were current.
             Err(StatusError::Withdrawn(_)) => Vec::new(),
             Err(_) => before.map(|before| before.services.clone()).unwrap_or_default(),
         };
@@ -191,7 +194,7 @@ fn of<T>(environment: Environment, all: impl Iterator<Item = (Environment, T)>) 
     all.filter(|(of, _)| *of == environment).map(|(_, one)| one).collect()
 }
 
-/// What a status says of a host, if anything: by its environment and by the services without which nothing can be sent.
+/// What a status says about a host, if anything: by the environment, and by the services that submission needs.
 fn says(status: &AuthorityStatus, host: Host) -> Option<bool> {
     let needed = |service: &&ServiceStatus| {
         let name = plain(&service.servicio);
@@ -262,7 +265,7 @@ mod tests {
         let before = status(Some(false), &[("Recepción FC", false)]);
         let (environment, now) = (Environment::TesteCF, Timestamp::UNIX_EPOCH);
         for (answers, fc, services) in [
-            // The list fails, the environment is up: the old list is shown, and holds nobody.
+            // The list fails but the environment is up: the old list is shown and holds no calls.
             (answers(Err(StatusError::Status(500)), || Ok(true)), Some(true), 1),
             (
                 answers(Err(StatusError::Status(500)), || Err(StatusError::Status(500))),

@@ -1,240 +1,437 @@
-//! The events, and what a subscriber may ask for.
+//! Every event, declared once: its name, who gets it, its payload with the published schema, and its row in the guides.
+//!
+//! A new event is one entry of [`EventName`], a variant of [`News`] and, unless it shares another event's, a payload. Then
+//! `cargo run -- openapi` writes the published contract and the tables in `docs/webhooks.md` and `docs/es/webhooks.md`.
 
-use std::fmt;
-use std::str::FromStr;
+use ecf::ReceiptType;
+use ecf::catalogue::EstadoAprobacion;
+use ecf_store::{
+    Receipt, Scope, WebhookId,
+    announcements::Announcement,
+    inbox::{AuthorityState, InboxItem},
+    receipts::BuyerAnswer,
+};
+use jiff::{Timestamp, civil::Date};
 
-use ecf::ReceiptState;
+use crate::announcement::Head;
+use crate::payload::{TestEvent, VerdictEvent, without_offset};
+use crate::schema::{
+    Schema, count, flag, instant, nullable_text, nullable_word, number, optional, payload, text, word,
+};
 
-/// An event that is delivered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum EventName {
-    /// The authority accepted the receipt.
-    Accepted,
-    /// The authority accepted it with observations.
-    ConditionallyAccepted,
-    /// The authority rejected it.
-    Rejected,
-    /// The dry run that a subscriber asks for; it goes to the webhook asked about, whatever that one subscribed to.
-    Test,
-    /// A range of numbers has few left.
-    SequenceLow,
-    /// A range of numbers is about to expire.
-    SequenceExpiring,
-    /// Another webhook of the company was switched off, because it did not answer for days.
-    WebhookPaused,
-    /// Another issuer sent a receipt, and it was acknowledged as received.
-    InboxReceived,
-    /// The tax authority said what it holds of a receipt that another issuer sent.
-    InboxConfirmed,
-    /// A buyer approved or rejected a receipt commercially.
-    ApprovalReceived,
-}
-
-/// Names of steps that are no fiscal states: a subscriber may name them, and never hears of them.
-const NEVER_DELIVERED: [&str; 3] = ["signed", "submitted", "failed"];
-
-/// Wildcards that mean the three fiscal states.
-const FISCAL_WILDCARDS: [&str; 2] = ["*", "ecf.*"];
-
-/// Wildcards for notices of the authority, of which there are none; two spellings of its name.
-const NOTICE_WILDCARDS: [&str; 2] = ["taxauth.*", "dgii.*"];
-
-impl EventName {
-    /// Every event.
-    pub const ALL: [Self; 10] = [
-        Self::Accepted,
-        Self::ConditionallyAccepted,
-        Self::Rejected,
-        Self::Test,
-        Self::SequenceLow,
-        Self::SequenceExpiring,
-        Self::WebhookPaused,
-        Self::InboxReceived,
-        Self::InboxConfirmed,
-        Self::ApprovalReceived,
-    ];
-
+/// What is declared of an event.
+#[derive(Debug)]
+pub struct Declaration {
     /// Its name in subscriptions, payloads and the `X-ECF-Event` header.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Accepted => "accepted",
-            Self::ConditionallyAccepted => "conditionally_accepted",
-            Self::Rejected => "rejected",
-            Self::Test => "webhook.test",
-            Self::SequenceLow => "sequence.low",
-            Self::SequenceExpiring => "sequence.expiring",
-            Self::WebhookPaused => "webhook.paused",
-            Self::InboxReceived => "inbox.received",
-            Self::InboxConfirmed => "inbox.confirmed",
-            Self::ApprovalReceived => "approval.received",
+    pub name: &'static str,
+    /// Who gets it.
+    pub audience: Audience,
+    /// What its body looks like.
+    pub schema: fn() -> Schema,
+    /// Its summary in the published contract, whose summaries are in Spanish.
+    pub summary: &'static str,
+    /// Its row in `docs/webhooks.md`. Neighbours with the same text share a row.
+    pub english: &'static str,
+    /// Its row in `docs/es/webhooks.md`.
+    pub spanish: &'static str,
+}
+
+/// Who gets an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    /// Webhooks that subscribed to its name, or to all fiscal states by a wildcard.
+    Wildcards,
+    /// Webhooks that subscribed to its name.
+    Name,
+    /// The webhook whose dry run was requested.
+    DryRun,
+}
+
+macro_rules! events {
+    ($($(#[$doc:meta])* $variant:ident = $declaration:expr,)*) => {
+        /// An event that is delivered.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum EventName {
+            $($(#[$doc])* $variant,)*
         }
-    }
 
-    /// The event of reaching a state; only final fiscal states have one.
-    #[must_use]
-    pub fn of_state(state: ReceiptState) -> Option<Self> {
-        match state {
-            ReceiptState::Accepted => Some(Self::Accepted),
-            ReceiptState::ConditionallyAccepted => Some(Self::ConditionallyAccepted),
-            ReceiptState::Rejected => Some(Self::Rejected),
-            _ => None,
+        impl EventName {
+            /// Every event.
+            pub const ALL: [Self; [$(Self::$variant),*].len()] = [$(Self::$variant),*];
+
+            /// What is declared of it.
+            #[must_use]
+            pub fn declaration(self) -> &'static Declaration {
+                match self {
+                    $(Self::$variant => {
+                        static DECLARATION: Declaration = $declaration;
+                        &DECLARATION
+                    })*
+                }
+            }
         }
-    }
-
-    fn is_fiscal(self) -> bool {
-        matches!(self, Self::Accepted | Self::ConditionallyAccepted | Self::Rejected)
-    }
+    };
 }
 
-impl fmt::Display for EventName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// A name that is no event.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is not an event that is delivered")]
-pub struct NotAnEvent {
-    /// What was given.
-    pub given: String,
-}
-
-impl FromStr for EventName {
-    type Err = NotAnEvent;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|event| event.as_str() == text)
-            .ok_or_else(|| NotAnEvent { given: text.to_owned() })
-    }
-}
-
-/// Whether who subscribed to these names gets that event.
-///
-/// `*` and `ecf.*` mean the three fiscal states; anything beyond them comes only to those who name it in full.
-#[must_use]
-pub fn matches<S: AsRef<str>>(subscribed: &[S], event: EventName) -> bool {
-    subscribed
-        .iter()
-        .map(AsRef::as_ref)
-        .any(|name| name == event.as_str() || (event.is_fiscal() && FISCAL_WILDCARDS.contains(&name)))
-}
-
-/// The names that a webhook is subscribed to: each known, none twice, in the order given.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Subscription(Vec<String>);
-
-/// What is wrong with a list of names.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SubscriptionError {
-    /// The list is empty: such a webhook would never hear anything.
-    #[error("at least one event is needed")]
-    Empty,
-    /// An element is not a name we know.
-    #[error("`{given}` is not one of {}", Subscription::known().collect::<Vec<_>>().join(", "))]
-    Unknown {
-        /// Its place in the list.
-        index: usize,
-        /// What was given.
-        given: String,
+events! {
+    /// The authority accepted the receipt.
+    Accepted = Declaration {
+        name: "accepted",
+        audience: Audience::Wildcards,
+        schema: VerdictEvent::schema,
+        summary: "Comprobante aceptado",
+        english: "that verdict",
+        spanish: "ese veredicto: aceptado, aceptado condicional, rechazado",
+    },
+    /// The authority accepted it with observations.
+    ConditionallyAccepted = Declaration {
+        name: "conditionally_accepted",
+        audience: Audience::Wildcards,
+        schema: VerdictEvent::schema,
+        summary: "Comprobante aceptado condicionalmente",
+        english: "that verdict",
+        spanish: "ese veredicto: aceptado, aceptado condicional, rechazado",
+    },
+    /// The authority rejected it.
+    Rejected = Declaration {
+        name: "rejected",
+        audience: Audience::Wildcards,
+        schema: VerdictEvent::schema,
+        summary: "Comprobante rechazado",
+        english: "that verdict",
+        spanish: "ese veredicto: aceptado, aceptado condicional, rechazado",
+    },
+    /// The dry run that a subscriber asks for; it goes to the webhook asked about, whatever that one subscribed to.
+    Test = Declaration {
+        name: "webhook.test",
+        audience: Audience::DryRun,
+        schema: TestEvent::schema,
+        summary: "Prueba de un webhook",
+        english: "nothing by itself: the dry run comes to the webhook it was asked for, whatever that one subscribed to",
+        spanish: "solo la prueba",
+    },
+    /// A range of numbers has few left.
+    SequenceLow = Declaration {
+        name: "sequence.low",
+        audience: Audience::Name,
+        schema: SequenceEvent::schema,
+        summary: "Quedan pocos números",
+        english: "a range that passes a threshold, once for each threshold",
+        spanish: "a una secuencia le quedan pocos números, o está por vencer",
+    },
+    /// A range of numbers is about to expire.
+    SequenceExpiring = Declaration {
+        name: "sequence.expiring",
+        audience: Audience::Name,
+        schema: SequenceEvent::schema,
+        summary: "Un rango está por vencer",
+        english: "a range that passes a threshold, once for each threshold",
+        spanish: "a una secuencia le quedan pocos números, o está por vencer",
+    },
+    /// Another webhook of the company was switched off, because it did not answer for days.
+    WebhookPaused = Declaration {
+        name: "webhook.paused",
+        audience: Audience::Name,
+        schema: WebhookPausedEvent::schema,
+        summary: "Un webhook fue desactivado",
+        english: "another webhook of the company that was switched off",
+        spanish: "se desactivó otro webhook de la empresa",
+    },
+    /// Another issuer sent a receipt, and it was acknowledged as received.
+    InboxReceived = Declaration {
+        name: "inbox.received",
+        audience: Audience::Name,
+        schema: InboxEvent::schema,
+        summary: "Se recibió un comprobante",
+        english: "a receipt of another issuer that was acknowledged to it; it may be planted",
+        spanish: "llegó un e-CF de otro emisor, y se le dio acuse de recibo; puede ser falso",
+    },
+    /// The tax authority said what it holds of a receipt that another issuer sent.
+    InboxConfirmed = Declaration {
+        name: "inbox.confirmed",
+        audience: Audience::Name,
+        schema: InboxEvent::schema,
+        summary: "La DGII dijo qué tiene de un comprobante recibido",
+        english: "what the tax authority says of a received receipt: `authority_state`",
+        spanish: "qué dice la DGII de un e-CF recibido: `authority_state`",
+    },
+    /// A buyer approved or rejected a receipt commercially.
+    ApprovalReceived = Declaration {
+        name: "approval.received",
+        audience: Audience::Name,
+        schema: ApprovalReceivedEvent::schema,
+        summary: "Un comprador aprobó o rechazó un comprobante",
+        english: "a buyer's approval or rejection of a receipt: `receipt_id`, `buyer_status`, `reason`, `signer_trusted`; one of a signer that is not trusted may be followed by another",
+        spanish: "un comprador dio su aprobación comercial, o rechazó; con `signer_trusted: false` puede seguirle otra",
     },
 }
 
-impl Subscription {
-    /// Every name that can be subscribed to.
-    pub fn known() -> impl Iterator<Item = &'static str> {
-        EventName::ALL
-            .into_iter()
-            .map(EventName::as_str)
-            .chain(NEVER_DELIVERED)
-            .chain(FISCAL_WILDCARDS)
-            .chain(NOTICE_WILDCARDS)
+payload! {
+    /// A range passed a threshold; each is told once.
+    SequenceEvent<'a> {
+        environment: &'a str = text("The environment of the range"),
+        ecf_type: &'a str = text("The type of its receipts"),
+        range_start: u64 = number(),
+        range_end: u64 = number(),
+        remaining: u64 = count("How many numbers are left"),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        valid_until: Option<String> = optional(text("Its last day, `YYYY-MM-DD`")),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        days_left: Option<i64> = optional(number()),
     }
+}
 
-    /// Reads a list of names.
-    ///
-    /// # Errors
-    /// All that is wrong with it, in the order of the list.
-    pub fn parse<S: AsRef<str>>(names: &[S]) -> Result<Self, Vec<SubscriptionError>> {
-        if names.is_empty() {
-            return Err(vec![SubscriptionError::Empty]);
-        }
-        let mut subscribed: Vec<String> = Vec::with_capacity(names.len());
-        let mut errors = Vec::new();
-        for (index, given) in names.iter().map(AsRef::as_ref).enumerate() {
-            if !Self::known().any(|known| known == given) {
-                errors.push(SubscriptionError::Unknown {
-                    index,
-                    given: given.to_owned(),
-                });
-            } else if !subscribed.iter().any(|name| name == given) {
-                subscribed.push(given.to_owned());
-            }
-        }
-        if errors.is_empty() {
-            Ok(Self(subscribed))
-        } else {
-            Err(errors)
-        }
+payload! {
+    /// Another webhook of the company was switched off.
+    WebhookPausedEvent<'a> {
+        environment: &'a str = text("Its environment"),
+        webhook_id: String = text("Which"),
+        reason: &'a str = text("Why"),
+        failing_since: String = instant("Since when it had failed"),
     }
+}
 
-    /// The names.
+payload! {
+    /// Another issuer sent a receipt, and it was acknowledged; then the tax authority said what it holds of it.
+    InboxEvent<'a> {
+        environment: &'a str = text("The environment that received it"),
+        inbox_id: String = text("Its id in the inbox"),
+        ecf_type: &'a str = text("Its type"),
+        encf: String = text("Its number"),
+        rnc_emisor: &'a str = text("Who sent it"),
+        razon_social_emisor: Option<&'a str> = nullable_text("The sender's name"),
+        rnc_comprador: &'a str = text("To whom"),
+        monto_total: Option<&'a str> = nullable_text("As the document writes it"),
+        fecha_emision: Option<&'a str> = nullable_text("As the document writes it"),
+        signer_trusted: bool = flag("Whether the signer's certificate was issued by an authority that this deployment trusts"),
+        authority_state: Option<&'static str> = nullable_word(
+            &["pending", "accepted", "conditionally_accepted", "rejected", "not_found"],
+            "What the tax authority says of the document; null in CerteCF, where it cannot be asked",
+        ),
+    }
+}
+
+payload! {
+    /// A buyer approved or rejected a receipt.
+    ApprovalReceivedEvent<'a> {
+        environment: &'a str = text("The environment of the receipt"),
+        receipt_id: String = text("The receipt's id"),
+        ecf_type: &'a str = text("Its type"),
+        encf: Option<String> = nullable_text("Its number"),
+        rnc_comprador: Option<&'a str> = nullable_text("Who answered"),
+        buyer_status: &'static str = word(&["approved", "rejected"], "The stage of the document is `buyer_` and this word"),
+        reason: Option<&'a str> = nullable_text("Why it was rejected"),
+        signer_trusted: bool = flag("False: the answer is provisional, and one of a trusted signer replaces it"),
+    }
+}
+
+/// An event that is not a verdict, with what it says. Only webhooks that subscribed to its name get it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News<'a> {
+    /// A range has no more than `threshold` numbers left.
+    SequenceLow {
+        /// The type of its receipts.
+        ecf_type: ReceiptType,
+        /// Its first number.
+        range_start: u64,
+        /// Its last number.
+        range_end: u64,
+        /// How many are left.
+        remaining: u64,
+        /// The threshold that was passed; each is told once.
+        threshold: u64,
+    },
+    /// A range expires in no more than `threshold_days`.
+    SequenceExpiring {
+        /// The type of its receipts.
+        ecf_type: ReceiptType,
+        /// Its first number.
+        range_start: u64,
+        /// Its last number.
+        range_end: u64,
+        /// How many are left.
+        remaining: u64,
+        /// Its last day.
+        valid_until: Date,
+        /// How many days there are until then.
+        days_left: i64,
+        /// The threshold that was passed; each is told once.
+        threshold_days: i64,
+    },
+    /// A webhook was switched off, because it failed for too long.
+    WebhookPaused {
+        /// Which.
+        webhook: WebhookId,
+        /// Why.
+        reason: &'a str,
+        /// Since when it had failed.
+        failing_since: Timestamp,
+    },
+    /// Another issuer sent a receipt.
+    InboxReceived {
+        /// The receipt, as it is in the inbox.
+        item: &'a InboxItem,
+    },
+    /// The tax authority said what it holds of a received receipt.
+    InboxConfirmed {
+        /// The receipt, as it is in the inbox.
+        item: &'a InboxItem,
+        /// What the authority said.
+        state: AuthorityState,
+    },
+    /// A buyer answered a receipt.
+    ApprovalReceived {
+        /// The receipt.
+        receipt: &'a Receipt,
+        /// What the buyer says of it.
+        answer: &'a BuyerAnswer,
+    },
+}
+
+impl News<'_> {
+    /// The announcement with its bytes.
     #[must_use]
-    pub fn names(&self) -> &[String] {
-        &self.0
+    pub fn announcement(&self, scope: &Scope, company_rnc: &str, now: Timestamp) -> Announcement {
+        let head = Head {
+            scope,
+            company_rnc,
+            now,
+        };
+        let environment = scope.environment.as_str();
+        match *self {
+            Self::SequenceLow {
+                ecf_type,
+                range_start,
+                range_end,
+                remaining,
+                threshold,
+            } => head.announcement(
+                EventName::SequenceLow,
+                &format!("{}/{range_start}/{range_end}/{threshold}", ecf_type.as_str()),
+                SequenceEvent {
+                    environment,
+                    ecf_type: ecf_type.as_str(),
+                    range_start,
+                    range_end,
+                    remaining,
+                    valid_until: None,
+                    days_left: None,
+                },
+            ),
+            Self::SequenceExpiring {
+                ecf_type,
+                range_start,
+                range_end,
+                remaining,
+                valid_until,
+                days_left,
+                threshold_days,
+            } => head.announcement(
+                EventName::SequenceExpiring,
+                &format!("{}/{range_start}/{valid_until}/{threshold_days}", ecf_type.as_str()),
+                SequenceEvent {
+                    environment,
+                    ecf_type: ecf_type.as_str(),
+                    range_start,
+                    range_end,
+                    remaining,
+                    valid_until: Some(valid_until.to_string()),
+                    days_left: Some(days_left),
+                },
+            ),
+            Self::WebhookPaused {
+                webhook,
+                reason,
+                failing_since,
+            } => head.announcement(
+                EventName::WebhookPaused,
+                &format!("{webhook}/{}", failing_since.as_millisecond()),
+                WebhookPausedEvent {
+                    environment,
+                    webhook_id: webhook.to_string(),
+                    reason,
+                    failing_since: without_offset(failing_since),
+                },
+            ),
+            Self::InboxReceived { item } => head.announcement(
+                EventName::InboxReceived,
+                &item.id.to_string(),
+                InboxEvent::of(environment, item, item.authority),
+            ),
+            Self::InboxConfirmed { item, state } => head.announcement(
+                EventName::InboxConfirmed,
+                &item.id.to_string(),
+                InboxEvent::of(environment, item, Some(state)),
+            ),
+            Self::ApprovalReceived { receipt, answer } => head.announcement(
+                EventName::ApprovalReceived,
+                // The answer of a trusted signer may replace a provisional one.
+                &if answer.signer_trusted {
+                    format!("{}/trusted", receipt.public_id)
+                } else {
+                    receipt.public_id.to_string()
+                },
+                ApprovalReceivedEvent {
+                    environment,
+                    receipt_id: receipt.public_id.to_string(),
+                    ecf_type: receipt.fiscal.ecf_type.as_str(),
+                    encf: receipt.encf().map(ToString::to_string),
+                    rnc_comprador: receipt.fiscal.rnc_comprador.as_deref(),
+                    buyer_status: match answer.estado {
+                        EstadoAprobacion::Aceptado => "approved",
+                        EstadoAprobacion::Rechazado => "rejected",
+                    },
+                    reason: answer.reason.as_deref(),
+                    signer_trusted: answer.signer_trusted,
+                },
+            ),
+        }
     }
+}
 
-    /// The names, to be stored.
-    #[must_use]
-    pub fn into_names(self) -> Vec<String> {
-        self.0
+impl<'a> InboxEvent<'a> {
+    fn of(environment: &'a str, item: &'a InboxItem, authority: Option<AuthorityState>) -> Self {
+        Self {
+            environment,
+            inbox_id: item.id.to_string(),
+            ecf_type: item.ecf_type.as_str(),
+            encf: item.encf.to_string(),
+            rnc_emisor: item.rnc_emisor.as_str(),
+            razon_social_emisor: item.razon_social_emisor.as_deref(),
+            rnc_comprador: item.rnc_comprador.as_str(),
+            monto_total: item.monto_total.as_deref(),
+            fecha_emision: item.fecha_emision.as_deref(),
+            signer_trusted: item.signer_trusted,
+            authority_state: authority.map(AuthorityState::as_str),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use ecf_store::CompanyId;
 
-    #[test]
-    fn wildcards_mean_the_fiscal_states_and_nothing_else() {
-        use EventName::{
-            Accepted, ConditionallyAccepted, Rejected, SequenceExpiring, SequenceLow, Test, WebhookPaused,
-        };
-        let fiscal: &[EventName] = &[Accepted, ConditionallyAccepted, Rejected];
-        let cases: &[(&[&str], &[EventName])] = &[
-            (&["*"], fiscal),
-            (&["ecf.*"], fiscal),
-            (&["taxauth.*"], &[]),
-            (&["dgii.*"], &[]),
-            (&["taxauth.*", "rejected"], &[Rejected]),
-            (&["signed", "submitted", "failed"], &[]),
-            (&["accepted"], &[Accepted]),
-            (
-                &["accepted", "conditionally_accepted"],
-                &[Accepted, ConditionallyAccepted],
-            ),
-            (&["webhook.test"], &[Test]),
-            (
-                &["*", "webhook.test"],
-                &[Accepted, ConditionallyAccepted, Rejected, Test],
-            ),
-            (
-                &["sequence.low", "sequence.expiring", "webhook.paused"],
-                &[SequenceLow, SequenceExpiring, WebhookPaused],
-            ),
-            (&["sequence.low"], &[SequenceLow]),
-            (&[], &[]),
-            (&["Accepted", "ecf.accepted", "accept*"], &[]),
-        ];
-        for (subscribed, expected) in cases {
-            let heard: Vec<_> = EventName::ALL
-                .into_iter()
-                .filter(|event| matches(subscribed, *event))
-                .collect();
-            assert_eq!(&heard, expected, "{subscribed:?}");
+    use super::*;
+    use crate::subscription::Subscription;
+
+    fn scope() -> Scope {
+        Scope {
+            company: CompanyId::from_random([1; 20]),
+            environment: ecf::Environment::TesteCF,
+        }
+    }
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    fn low(threshold: u64, remaining: u64) -> News<'static> {
+        News::SequenceLow {
+            ecf_type: "31".parse().unwrap(),
+            range_start: 1,
+            range_end: 500,
+            remaining,
+            threshold,
         }
     }
 
@@ -267,60 +464,37 @@ mod tests {
     }
 
     #[test]
-    fn a_name_given_twice_is_kept_once_in_its_first_place() {
-        let subscription = Subscription::parse(&["rejected", "*", "rejected"]).unwrap();
-        assert_eq!(subscription.into_names(), ["rejected", "*"]);
+    fn the_bodies_are_flat_and_say_what_is_needed_to_act() {
+        let expiring = News::SequenceExpiring {
+            ecf_type: "32".parse().unwrap(),
+            range_start: 1,
+            range_end: 500,
+            remaining: 90,
+            valid_until: jiff::civil::date(2026, 12, 31),
+            days_left: 30,
+            threshold_days: 30,
+        };
+        let paused = News::WebhookPaused {
+            webhook: WebhookId::from_random([2; 20]),
+            reason: "no 2xx answer for 72 hours",
+            failing_since: at("2026-11-24T12:00:00Z"),
+        };
+        let bodies = [low(100, 99), expiring, paused].map(|news| {
+            let announcement = news.announcement(&scope(), "101672919", at("2026-11-27T12:00:00.5Z"));
+            String::from_utf8(announcement.body).unwrap()
+        });
+        insta::assert_snapshot!(bodies.join("\n"), @r#"
+        {"event":"sequence.low","public_id":"khb81qfc95zb86zf454fnjpzdzdv2gtp","company_rnc":"101672919","environment":"TesteCF","ecf_type":"31","range_start":1,"range_end":500,"remaining":99,"timestamp":"2026-11-27T12:00:00"}
+        {"event":"sequence.expiring","public_id":"0bfz2gg159k9kxnr5wgpj3jq50x5yet0","company_rnc":"101672919","environment":"TesteCF","ecf_type":"32","range_start":1,"range_end":500,"remaining":90,"valid_until":"2026-12-31","days_left":30,"timestamp":"2026-11-27T12:00:00"}
+        {"event":"webhook.paused","public_id":"ytnk176gqrqp80ddvemthza883tcj1v9","company_rnc":"101672919","environment":"TesteCF","webhook_id":"081040g2081040g2081040g2081040g2","reason":"no 2xx answer for 72 hours","failing_since":"2026-11-24T12:00:00","timestamp":"2026-11-27T12:00:00"}
+        "#);
     }
 
     #[test]
-    fn every_unknown_name_is_reported_with_its_place() {
-        let errors = Subscription::parse(&["acepted", "accepted", "ECF.*"]).unwrap_err();
-        assert_eq!(
-            errors,
-            [
-                SubscriptionError::Unknown {
-                    index: 0,
-                    given: "acepted".into()
-                },
-                SubscriptionError::Unknown {
-                    index: 2,
-                    given: "ECF.*".into()
-                }
-            ]
-        );
-        assert!(errors[0].to_string().starts_with("`acepted` is not one of accepted, "));
-        assert_eq!(Subscription::parse::<&str>(&[]), Err(vec![SubscriptionError::Empty]));
-    }
-
-    #[test]
-    fn only_final_fiscal_states_have_an_event() {
-        assert_eq!(EventName::of_state(ReceiptState::Accepted), Some(EventName::Accepted));
-        assert_eq!(EventName::of_state(ReceiptState::Rejected), Some(EventName::Rejected));
-        for state in [
-            ReceiptState::Signed,
-            ReceiptState::Submitted,
-            ReceiptState::Failed,
-            ReceiptState::Cancelled,
-        ] {
-            assert_eq!(EventName::of_state(state), None);
-        }
-    }
-
-    #[test]
-    fn b4_every_stage_names_an_event_that_can_be_subscribed_to() {
-        let events: Vec<&str> = ecf::EventDerivedStage::all().map(|stage| stage.event).collect();
-        assert!(!events.is_empty());
-        for event in &events {
-            assert!(event.parse::<EventName>().is_ok(), "{event}");
-        }
-        Subscription::parse(&events).unwrap();
-    }
-
-    #[test]
-    fn names_read_back_as_events() {
-        for event in EventName::ALL {
-            assert_eq!(event.as_str().parse(), Ok(event));
-        }
-        assert!("signed".parse::<EventName>().is_err());
+    fn each_threshold_of_a_range_is_news_once() {
+        let id = |news: News<'_>, now| news.announcement(&scope(), "101672919", at(now)).id;
+        let first = id(low(100, 99), "2026-11-27T12:00:00Z");
+        assert_eq!(first, id(low(100, 98), "2026-11-27T12:01:00Z"));
+        assert_ne!(first, id(low(50, 50), "2026-11-27T12:01:00Z"));
     }
 }

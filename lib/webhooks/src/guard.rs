@@ -1,7 +1,7 @@
-//! Which addresses we are willing to call for somebody else.
+//! Which addresses given by callers may be called: protection against server-side request forgery (SSRF).
 //!
-//! An address is checked twice: as text when it is given ([`Guard::check_url`]) and as an IP address when a connection
-//! is made (`resolver`), so that a name that later points elsewhere gains nothing. Redirects are not followed at all.
+//! An address is checked twice: as text when it is registered ([`Guard::check_url`]), and as an IP address when a
+//! connection is made (`resolver`), so that a DNS name that changes later bypasses nothing. Redirects are not followed.
 
 mod ranges;
 mod resolver;
@@ -12,25 +12,25 @@ use url::{Host, Url};
 
 pub(crate) use resolver::GuardedResolver;
 
-/// The longest address that is taken.
+/// The longest URL that is accepted.
 const MAX_URL_CHARS: usize = 2_048;
 
-/// How far we reach.
+/// Which networks may be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// Public addresses over https: what is deployed.
+    /// Public addresses over https: for deployments.
     Public,
-    /// Loopback and plain http besides: the local system.
+    /// Also loopback and plain http: for the local system.
     PublicAndLoopback,
 }
 
-/// Judges addresses that callers give us.
+/// Checks the addresses that callers give us.
 #[derive(Debug, Clone, Copy)]
 pub struct Guard {
     reach: Reach,
 }
 
-/// An IP address that is not called.
+/// An IP address that may not be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the address {address} is {kind}, which is not called")]
 pub struct RefusedAddress {
@@ -40,7 +40,7 @@ pub struct RefusedAddress {
     pub kind: &'static str,
 }
 
-/// Why an address is not taken.
+/// Why a URL is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
     /// Not an absolute URL with a host.
@@ -49,15 +49,15 @@ pub enum UrlError {
     /// Too long.
     #[error("it has {given} characters, at most {MAX_URL_CHARS} are allowed")]
     TooLong {
-        /// How many it has.
+        /// Its length in characters.
         given: usize,
     },
-    /// Another scheme than those that are called.
+    /// A scheme that is not allowed.
     #[error("its scheme is `{given}`, only {allowed} is called")]
     Scheme {
         /// Its scheme.
         given: String,
-        /// What is called.
+        /// The schemes that are allowed.
         allowed: &'static str,
     },
     /// User name or password, which would end up in logs and lists.
@@ -72,13 +72,13 @@ pub enum UrlError {
         /// The name.
         given: String,
     },
-    /// An IP address that is not called.
+    /// An IP address that may not be called.
     #[error(transparent)]
     Refused(#[from] RefusedAddress),
 }
 
 impl Guard {
-    /// A guard of that reach.
+    /// A guard for these networks.
     #[must_use]
     pub fn new(reach: Reach) -> Self {
         Self { reach }
@@ -88,10 +88,10 @@ impl Guard {
         self.reach == Reach::PublicAndLoopback
     }
 
-    /// Checks an address as text: when it is registered and again before each call.
+    /// Checks a URL as text: when it is registered and before each call.
     ///
     /// # Errors
-    /// What is wrong with it, in words for the person who gave it.
+    /// Why the URL is rejected, in words for the person who gave it.
     pub fn check_url(&self, given: &str) -> Result<Url, UrlError> {
         let length = given.chars().count();
         if length > MAX_URL_CHARS {
@@ -121,7 +121,7 @@ impl Guard {
         }
         match url.host() {
             None => return Err(UrlError::NotAnAddress),
-            // An IP address in the text never passes the resolver; the parser has already read every odd spelling of it.
+            // A literal IP address never passes the resolver. The parser has already normalized unusual spellings.
             Some(Host::Ipv4(address)) => self.check_ip(address.into())?,
             Some(Host::Ipv6(address)) => self.check_ip(address.into())?,
             Some(Host::Domain(name)) => self.check_name(name)?,
@@ -129,10 +129,10 @@ impl Guard {
         Ok(url)
     }
 
-    /// Checks an address that is about to be connected to.
+    /// Checks an IP address before a connection is made.
     ///
     /// # Errors
-    /// When it is not one of the public internet, nor allowed by this guard's reach.
+    /// When it is not a public address and this guard does not allow its kind.
     pub fn check_ip(&self, address: IpAddr) -> Result<(), RefusedAddress> {
         match ranges::refusal(address) {
             None => Ok(()),
@@ -141,7 +141,7 @@ impl Guard {
         }
     }
 
-    /// Names that no public resolver knows get a clear answer at once; all others are judged by their addresses.
+    /// Rejects local names at once, with a clear error. All other names are judged by their addresses.
     fn check_name(&self, name: &str) -> Result<(), UrlError> {
         let plain = name.trim_end_matches('.');
         let last = plain.rsplit('.').next().unwrap_or(plain);

@@ -1,4 +1,4 @@
-//! The secret that a webhook's signatures are keyed with.
+//! The secret key of a webhook's signatures.
 
 use std::fmt;
 
@@ -14,13 +14,13 @@ const MAX_CHARS: usize = 256;
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookSecret(Zeroizing<String>);
 
-/// Why a secret is not taken.
+/// Why a secret is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SecretError {
     /// Too short to resist guessing, or longer than anybody needs.
     #[error("the secret has {given} characters; {MIN_CHARS} to {MAX_CHARS} are allowed")]
     Length {
-        /// How many it has.
+        /// Its length in characters.
         given: usize,
     },
     /// Control characters do not survive configuration files and headers.
@@ -35,10 +35,10 @@ impl WebhookSecret {
         Self(Zeroizing::new(format!("whsec_{}", hex::encode(random))))
     }
 
-    /// A secret that the caller chose, or one that was stored.
+    /// A secret that the caller chose or that was stored.
     ///
     /// # Errors
-    /// When its length or a character is not allowed.
+    /// When its length is out of range or it holds a control character.
     pub fn parse(given: &str) -> Result<Self, SecretError> {
         let length = given.chars().count();
         if !(MIN_CHARS..=MAX_CHARS).contains(&length) {
@@ -50,7 +50,7 @@ impl WebhookSecret {
         Ok(Self(Zeroizing::new(given.to_owned())))
     }
 
-    /// The text itself: to be shown once, sealed, or used as a key.
+    /// The secret text: to show it once, to encrypt it, or to use it as a key.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0

@@ -16,7 +16,7 @@ pub fn sign(secret: &WebhookSecret, body: &[u8]) -> String {
     format!("{PREFIX}{}", hex::encode(mac.finalize().into_bytes()))
 }
 
-/// Whether a header is the signature of a body, compared in constant time; the prefix is part of it.
+/// Whether `header` is the signature of `body`, prefix included. Compares in constant time.
 #[must_use]
 pub fn verify(secret: &WebhookSecret, body: &[u8], header: &str) -> bool {
     sign(secret, body).as_bytes().ct_eq(header.as_bytes()).into()
@@ -26,7 +26,7 @@ pub fn verify(secret: &WebhookSecret, body: &[u8], header: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Vectors that integrators may hold their own code against: secret, body, header.
+    /// Test vectors that integrators can check their code against: secret, body, header.
     const VECTORS: [(&str, &str, &str); 3] = [
         (
             "whsec_0123456789abcdef",

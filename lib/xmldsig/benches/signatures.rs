@@ -1,10 +1,11 @@
-//! How close signing and verifying come to RSA alone.
+//! Signing and verifying, measured against RSA alone.
 //!
-//! "Raw" is the `openssl` crate with the key loaded, signing or verifying 600 bytes. Every figure is the ratio of two rates that were
-//! measured in turns in the same run, so that a busy machine slows both. The fastest of many short batches counts.
+//! "Raw" is the `openssl` crate with a loaded key, signing or verifying 600 bytes. Every figure is the ratio of two
+//! rates that were measured alternately in the same run, so a busy machine slows both. The fastest of many short
+//! batches counts.
 //!
-//! "Peak" is the most memory that a process of its own ever held (`VmHWM`), above that of one that only reads the same files. A word on
-//! the command line selects figures: `cargo bench -p xmldsig -- verify`.
+//! "Peak" is the peak memory (`VmHWM`) of a separate process, minus that of a process that only reads the same files. A
+//! word on the command line selects figures: `cargo bench -p xmldsig -- verify`.
 
 #![expect(clippy::print_stdout, reason = "a bench prints")]
 #![expect(clippy::unwrap_used, reason = "a bench may stop")]
@@ -32,7 +33,7 @@ fn main() {
     {
         return hold(operation, document, p12);
     }
-    // `cargo test --benches` only wants to see it run.
+    // `cargo test --benches` runs each case once.
     let rounds = if arguments.iter().any(|argument| argument == "--test") {
         1
     } else {
@@ -106,7 +107,7 @@ fn main() {
     }
 }
 
-/// What a process that measures memory reads.
+/// The input files of a process that measures memory.
 struct Files {
     document: PathBuf,
     signed: PathBuf,
@@ -128,7 +129,7 @@ impl Files {
         }
     }
 
-    /// Kilobytes that `operation` needs on top of reading; `None` where the system does not tell.
+    /// Kilobytes that `operation` needs in addition to reading; `None` where the system does not report it.
     fn peak(&self, operation: &str, document: &Path) -> Option<u64> {
         let held = |operation: &str| -> Option<u64> {
             let child = Command::new(std::env::current_exe().unwrap())
@@ -142,7 +143,7 @@ impl Files {
     }
 }
 
-/// Does `operation` a few times and prints the most memory that the process held.
+/// Runs `operation` a few times and prints the peak memory of the process.
 fn hold(operation: &str, document: &str, p12: &str) {
     let document = std::fs::read(document).unwrap();
     let identity = Identity::from_pkcs12(&std::fs::read(p12).unwrap(), PASSWORD, Timestamp::UNIX_EPOCH).unwrap();
@@ -198,7 +199,7 @@ impl Bench {
     }
 }
 
-/// Time of one run, from a batch of about five milliseconds.
+/// The time of one run, from a batch of about five milliseconds.
 fn per_run(run: &mut impl FnMut()) -> Duration {
     const BATCH: Duration = Duration::from_millis(5);
     let start = Instant::now();
@@ -213,7 +214,7 @@ fn per_run(run: &mut impl FnMut()) -> Duration {
     }
 }
 
-/// A receipt of type 31 in canonical form, of the size that real ones have.
+/// A receipt of type 31 in canonical form, of realistic size.
 fn receipt(items: usize) -> String {
     let mut xml = String::from(
         "<ECF><Encabezado><Version>1.0</Version><IdDoc><TipoeCF>31</TipoeCF><eNCF>E310000000001</eNCF>\

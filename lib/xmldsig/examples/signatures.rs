@@ -1,4 +1,4 @@
-//! Signing, verifying and canonicalising files from the command line, for whoever compares this crate with others.
+//! Signs, verifies and canonicalises files from the command line, for comparisons with other implementations.
 //!
 //! * `keys FOLDER` writes a throw-away `key.pem`, `cert.pem` and `identity.p12`
 //! * `sign FOLDER OUT FILE…` signs each file with the identity in FOLDER, into OUT under the same name
@@ -67,7 +67,7 @@ fn keys(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Writes what `make` makes of each file into the folder `out`.
+/// Writes the result of `make` for each file into the folder `out`.
 fn each(
     files: &[&str],
     out: &str,

@@ -1,4 +1,4 @@
-//! The identifiers of the algorithms in the profile. Everything else is refused by name.
+//! The identifiers of the algorithms in the profile. All others are refused by name.
 
 pub(crate) const NAMESPACE: &str = "http://www.w3.org/2000/09/xmldsig#";
 pub(crate) const INCLUSIVE_C14N: &str = "http://www.w3.org/TR/2001/REC-xml-c14n-20010315";

@@ -1,7 +1,8 @@
-//! Canonical XML 1.0 and Exclusive XML Canonicalization 1.0, both without comments, written while reading: there is no tree.
+//! Canonical XML 1.0 and Exclusive XML Canonicalization 1.0, both without comments, written while reading, without a
+//! tree.
 //!
-//! [`writer`] turns tags and text into canonical bytes, [`namespaces`] knows what is in scope, [`document`] walks a whole document and
-//! cuts the signature out of it, [`escape`] writes characters.
+//! [`writer`] turns tags and text into canonical bytes, [`namespaces`] tracks declarations in scope, [`document`]
+//! processes a whole document and cuts the signature out of it, [`escape`] writes characters.
 
 pub(crate) mod document;
 pub(crate) mod escape;
@@ -12,7 +13,7 @@ use crate::algorithms;
 use crate::xml::{Limits, XmlError, reader};
 use document::{Options, Signatures};
 
-/// Which of the two canonical forms.
+/// The canonical form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {
     /// Canonical XML 1.0: an element carries every namespace that is in scope and new at that place.

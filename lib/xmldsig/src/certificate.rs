@@ -1,4 +1,4 @@
-//! What a certificate says, read once into plain values.
+//! The content of a certificate, as plain values.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,20 +15,22 @@ use sha2::{Digest, Sha256};
 
 use crate::pkcs12::structure::{Malformed, identifier, octets, tag, values};
 
-/// Largest certificate that is read. Real ones have 1 to 3 KB; parts of it are stored with receipts and inbox items.
+/// Upper bound of a certificate's size in bytes. Real ones have 1 to 3 KB; parts of it are stored with receipts and
+/// inbox items.
 const MOST_BYTES: usize = 16 * 1024;
-/// Largest subject and issuer, in one line.
+/// Upper bound of subject and of issuer, written in one line.
 const MOST_NAME_BYTES: usize = 1024;
-/// Largest serial number; RFC 5280 allows 20 bytes.
+/// Upper bound of the serial number; RFC 5280 allows 20 bytes.
 const MOST_SERIAL_NUMBER_BYTES: usize = 64;
 
-/// A certificate's content, as far as signing and showing it needs.
+/// The content of a certificate that signing and display need.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Certificate {
-    /// Common name of the subject, empty when it has none.
+    /// Common name of the subject; empty when absent.
     pub subject_cn: String,
-    /// `serialNumber` of the subject (OID 2.5.4.5): the owner's RNC, cédula or passport, usually with a prefix such as `IDCDO-`.
+    /// `serialNumber` of the subject (OID 2.5.4.5): the owner's RNC, cédula or passport, usually with a prefix such as
+    /// `IDCDO-`.
     pub subject_serial: Option<String>,
     /// `organizationIdentifier` of the subject (OID 2.5.4.97), which some institutional certificates carry.
     pub subject_organization_identifier: Option<String>,
@@ -36,7 +38,7 @@ pub struct Certificate {
     pub subject: String,
     /// The whole issuer in one line.
     pub issuer: String,
-    /// Common name of the issuer, empty when it has none.
+    /// Common name of the issuer; empty when absent.
     pub issuer_cn: String,
     /// Serial number given by the issuer, upper-case hexadecimal.
     pub serial_number: String,
@@ -48,11 +50,11 @@ pub struct Certificate {
     pub sha256_fingerprint: [u8; 32],
     /// What the key may be used for; `None` when the certificate does not restrict it.
     pub key_usage: Option<KeyUsage>,
-    /// Basic constraints say that it is the certificate of an authority.
+    /// Whether basic constraints mark it as an authority's certificate.
     pub is_authority: bool,
-    /// Subject and issuer are the same name.
+    /// Whether subject and issuer are equal.
     pub self_issued: bool,
-    /// Kind and size of the key.
+    /// The kind and size of the key.
     pub public_key: PublicKey,
     /// The certificate itself.
     pub der: Vec<u8>,
@@ -117,10 +119,10 @@ pub enum CertificateError {
     /// The bytes are not an X.509 certificate.
     #[error("not an X.509 certificate: {0}")]
     Unreadable(String),
-    /// More than any certificate of an authorised issuer has.
+    /// A part is larger than in any certificate of an authorised issuer.
     #[error("the {part} of the certificate has {found} bytes, at most {most} are read")]
     TooLarge {
-        /// What is too large.
+        /// The part.
         part: &'static str,
         /// Its size in bytes.
         found: usize,
@@ -132,7 +134,7 @@ pub enum CertificateError {
     NotYetValid {
         /// First instant of validity.
         not_before: Timestamp,
-        /// The instant asked about.
+        /// The instant of the check.
         now: Timestamp,
     },
     /// The validity is over.
@@ -140,7 +142,7 @@ pub enum CertificateError {
     Expired {
         /// Last instant of validity.
         not_after: Timestamp,
-        /// The instant asked about.
+        /// The instant of the check.
         now: Timestamp,
     },
     /// The certificate's key is not meant for signatures.
@@ -149,7 +151,7 @@ pub enum CertificateError {
 }
 
 impl CertificateError {
-    /// A permanent name for machines.
+    /// A permanent code for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -178,7 +180,7 @@ impl Certificate {
         self.not_before <= instant && instant <= self.not_after
     }
 
-    /// Says why documents must not be signed with this certificate at `now`.
+    /// Checks that documents may be signed with this certificate at `now`.
     ///
     /// # Errors
     ///
@@ -215,7 +217,7 @@ impl Certificate {
         hexadecimal(&self.sha256_fingerprint)
     }
 
-    /// SHA-1 of the DER bytes as 40 lower-case hexadecimal digits: no proof of anything, but what many tools show.
+    /// SHA-1 of the DER bytes as 40 lower-case hexadecimal digits: not secure, but displayed by many tools.
     #[must_use]
     pub fn sha1_fingerprint_hex(&self) -> String {
         hexadecimal(&openssl::sha::sha1(&self.der))
@@ -257,13 +259,13 @@ impl From<Malformed> for CertificateError {
     }
 }
 
-/// The certificate, and its key when OpenSSL can use it.
+/// The certificate, and its key if OpenSSL supports it.
 pub(crate) fn read(der: &[u8]) -> Result<(Certificate, Option<PKey<Public>>), CertificateError> {
     limit("encoding", der.len(), MOST_BYTES)?;
-    // An earlier failure on this thread must not explain this one.
+    // Clears earlier errors of this thread, which would be reported as the reason of this one.
     ErrorStack::get();
     let x509 = X509::from_der(der)?;
-    // OpenSSL passes over what follows a certificate, and takes other encodings of its outer parts.
+    // OpenSSL ignores bytes after the certificate, and accepts other encodings of its outer parts.
     if x509.to_der()? != der {
         return Err(CertificateError::Unreadable(
             "it is not in DER from its start to its end".to_owned(),
@@ -307,9 +309,10 @@ pub(crate) fn read(der: &[u8]) -> Result<(Certificate, Option<PKey<Public>>), Ce
 }
 
 fn limit(part: &'static str, found: usize, most: usize) -> Result<(), CertificateError> {
-    match found <= most {
-        true => Ok(()),
-        false => Err(CertificateError::TooLarge { part, found, most }),
+    if found <= most {
+        Ok(())
+    } else {
+        Err(CertificateError::TooLarge { part, found, most })
     }
 }
 
@@ -340,7 +343,7 @@ fn name_of(entry: &X509NameEntryRef) -> Cow<'static, str> {
     }
 }
 
-/// The text of an attribute. What is no text, such as a bit string, shows as U+FFFD where it is not ASCII.
+/// The text of an attribute. In values that are not text, such as bit strings, non-ASCII bytes become U+FFFD.
 fn text(entry: &X509NameEntryRef) -> String {
     let data = entry.data();
     let text = data.to_string();
@@ -353,7 +356,7 @@ fn instant(time: &Asn1TimeRef) -> Result<Timestamp, CertificateError> {
     Timestamp::from_second(seconds).map_err(|_| CertificateError::Unreadable("a date is out of range".to_owned()))
 }
 
-/// Whether basic constraints say that it is an authority's, which OpenSSL's interface does not report.
+/// Whether basic constraints mark an authority, which OpenSSL's interface does not report.
 fn is_authority(der: &[u8]) -> Result<bool, Malformed> {
     const BASIC_CONSTRAINTS: &str = "2.5.29.19";
     let certificate = values(&Bytes::copy_from_slice(der), Tag::SEQUENCE)?;
@@ -434,7 +437,7 @@ mod tests {
     #[test]
     fn every_field_is_read_as_openssl_reads_it() {
         let key = PKey::from_rsa(Rsa::generate(2048).unwrap()).unwrap();
-        // Before and after 2050 the date has another form.
+        // From 2050 on, dates have another form.
         for (serial, from, to) in [
             ("0", 0, 2_524_607_999),
             ("80FF", -631_152_000, 2_524_608_000),
@@ -507,10 +510,10 @@ mod tests {
     fn text_of_every_string_type_is_read() {
         let key = PKey::from_rsa(Rsa::generate(2048).unwrap()).unwrap();
         let der = made(&key, "01", 0, 1).to_der().unwrap();
-        // The organizational unit of subject and issuer, in its place and as long as it is there.
+        // The organizational unit of subject and issuer, in place and of the same length.
         for (tag, contents, expected) in [
             (0x0C, *b"Se\xC3\xB1o", "Seño"),
-            // Issuers make this mistake.
+            // Some issuers make this mistake.
             (0x13, *b"Se\xF1o!", "Seño!"),
             (0x14, *b"Se\xF1o!", "Seño!"),
             (0x16, *b"a@b.c", "a@b.c"),

@@ -1,6 +1,7 @@
-//! Which certificate of a file signs, whatever read the file.
+//! The choice of the certificate that signs, independent of the file's reader.
 //!
-//! A renewed certificate often comes in one file with its predecessor, and some authorities add a second key for encryption.
+//! A renewed certificate often comes in one file with its predecessor, and some authorities add a second key for
+//! encryption.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -19,11 +20,12 @@ pub(crate) struct Candidate {
     pub(crate) certificate: Option<Certificate>,
 }
 
-/// How the certificate that signs was chosen, at the time when the file was opened.
+/// How the signing certificate was chosen when the file was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Choice {
-    /// The certificates that are valid, may sign and have a key, in the order of preference: the one that lasts longest first.
+    /// The certificates that are valid, may sign and have a key, in order of preference: the one that expires last
+    /// comes first.
     pub usable: Vec<Certificate>,
     /// The other keys and their certificates.
     pub unusable: Vec<Unusable>,
@@ -60,12 +62,13 @@ impl fmt::Display for Unusable {
     }
 }
 
-/// Chooses the key and certificate that sign at `now`: of those that are valid and may sign, the ones that last longest. Where no
-/// certificate qualifies, [`Choice::usable`] is empty, and the certificate that comes closest stands for the file.
+/// Chooses the key and certificate that sign at `now`: of those that are valid and may sign, the pair that expires
+/// last. If none qualifies, [`Choice::usable`] is empty, and the best remaining certificate is returned.
 ///
 /// # Errors
 ///
-/// When no key that can sign has a certificate: why the first key cannot, `None` when the certificates are the reason.
+/// When no key that can sign has a certificate: the reason of the first unusable key, or `None` when only certificates
+/// are missing.
 pub(crate) fn choose(
     candidates: Vec<Candidate>,
     now: Timestamp,
@@ -78,7 +81,7 @@ pub(crate) fn choose(
             (Err(reason), certificate) => keys_at_fault.push(Unusable { certificate, reason }),
         }
     }
-    // A stable sort: of equals the first in the file.
+    // A stable sort: of equal pairs, the first in the file wins.
     pairs.sort_by_key(|(_, certificate)| Reverse(preference(certificate, now)));
     let Some((key, chosen)) = pairs.first().cloned() else {
         return Err(keys_at_fault.into_iter().next().map(|key| key.reason));
@@ -97,7 +100,7 @@ pub(crate) fn choose(
     Ok((key, chosen, Choice { usable, unusable }))
 }
 
-/// The larger, the better.
+/// A sort key; the largest is preferred.
 fn preference(certificate: &Certificate, now: Timestamp) -> impl Ord + use<> {
     let usable = certificate.check_usable_at(now).is_ok();
     (

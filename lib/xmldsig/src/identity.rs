@@ -1,4 +1,4 @@
-//! A private key together with its certificate: who signs.
+//! A private key with its certificate: the signer.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +17,8 @@ use crate::sign::SignError;
 
 /// An RSA key and the certificate that belongs to it.
 ///
-/// Cloning shares the key. It lives in memory only, OpenSSL clears it when the last clone goes, and `Debug` prints `***`.
+/// Clones share the key. It exists only in memory, OpenSSL wipes it when the last clone is dropped, and `Debug` prints
+/// `***`.
 #[derive(Clone)]
 pub struct Identity {
     key: PKey<Private>,
@@ -28,14 +29,14 @@ pub struct Identity {
     certificate_base64: String,
 }
 
-/// Why a key failed to prove that it belongs to its certificate.
+/// Why a key does not match its certificate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProofError {
-    /// The key could not sign, or the signature could not be checked.
+    /// The key could not sign, or the signature could not be verified.
     #[error("the private key cannot be used")]
     Unusable,
-    /// The certificate refuses what the key signed.
+    /// The certificate rejects a signature of the key.
     #[error("a probe signed with the private key is not accepted by the certificate")]
     Mismatch,
 }
@@ -43,19 +44,20 @@ pub enum ProofError {
 impl Identity {
     /// Opens a PKCS#12 file (`.p12`, `.pfx`).
     ///
-    /// Of several keys and certificates it takes those that are valid at `now`, may sign and last longest, wherever they stand in
-    /// the file. A file whose certificates are all expired still opens: [`Identity::choice`] says why none of them is usable. The
-    /// password is tried in every form that tools are known to have used.
+    /// Of several keys and certificates it chooses those that are valid at `now`, may sign and expire last, at any
+    /// position in the file. A file whose certificates are all expired still opens: [`Identity::choice`] says why none
+    /// of them is usable. The password is tried in every form that known tools have used.
     ///
     /// # Errors
     ///
-    /// A [`P12Error`] that tells a wrong password from an unsupported cipher, a damaged file and a missing part.
+    /// A [`P12Error`] that distinguishes a wrong password, an unsupported cipher, a damaged file and a missing part.
     pub fn from_pkcs12(der: &[u8], password: &str, now: Timestamp) -> Result<Self, P12Error> {
         pkcs12::open(der, password, now)
     }
 
-    /// Opens a file like [`Identity::from_pkcs12`], and writes all its keys and certificates into a new one, under a password of
-    /// `random` and with parameters of ours: however many rounds of key derivation the file asks for, they are paid once.
+    /// Opens a file like [`Identity::from_pkcs12`], and writes all its keys and certificates into a new file with a
+    /// password derived from `random` and few key-derivation iterations. The cost of the original file's iterations is
+    /// paid once.
     ///
     /// # Errors
     ///
@@ -94,7 +96,7 @@ impl Identity {
         &self.certificate
     }
 
-    /// The further certificates of the file, in its order: usually those of the issuers.
+    /// The other certificates of the file, in its order: usually those of the issuers.
     #[must_use]
     pub fn other_certificates(&self) -> &[Certificate] {
         &self.others
@@ -106,17 +108,17 @@ impl Identity {
         &self.choice
     }
 
-    /// Whether the file has an integrity check, which its password fits.
+    /// Whether the file has an integrity check that matches its password.
     #[must_use]
     pub fn has_mac(&self) -> bool {
         self.has_mac
     }
 
-    /// Signs a probe with the key and verifies it with the certificate. Uploads are accepted only after this.
+    /// Signs a probe with the key and verifies it with the certificate. Uploads are accepted only after this check.
     ///
     /// # Errors
     ///
-    /// [`ProofError`] when the key cannot sign, or the certificate belongs to another key.
+    /// [`ProofError`] when the key cannot sign, or when the certificate belongs to another key.
     pub fn prove(&self) -> Result<(), ProofError> {
         const PROBE: &[u8] = b"proof of possession";
         let digest = Sha256::digest(PROBE).into();
@@ -130,11 +132,11 @@ impl Identity {
         }
     }
 
-    /// RSASSA-PKCS1-v1_5 with SHA-256 over a file with this digest, as `openssl dgst -sha256 -sign` makes it.
+    /// Signs a file with this digest (RSASSA-PKCS1-v1_5 with SHA-256), as `openssl dgst -sha256 -sign` does.
     ///
     /// # Errors
     ///
-    /// When the key refuses.
+    /// When OpenSSL cannot sign with the key.
     pub fn sign_digest(&self, sha256: &[u8; 32]) -> Result<Vec<u8>, SignError> {
         rsa::sign_sha256(&self.key, sha256).map_err(|_| SignError::Key)
     }

@@ -1,16 +1,17 @@
-//! XML signatures and PKCS#12 files, as the Dominican electronic receipts use them.
+//! XML signatures and PKCS#12 files, as used by Dominican electronic receipts.
 //!
-//! The crate knows XML, digests, RSA and certificates; it knows nothing of receipts, networks or clocks. Start reading at:
+//! The crate handles XML, digests, RSA and certificates. It does not depend on receipts, networks or clocks. Start
+//! reading at:
 //!
 //! * [`Identity`]: a private key with its certificate, opened from a P12 file of any age ([`Identity::from_pkcs12`]);
-//! * [`Choice`]: how that certificate was chosen among several of one file;
-//! * [`inspect_pkcs12`]: what is in such a file, and what is wrong with it, also when it does not open;
-//! * [`sign`]: puts a signature into a document whose bytes are already canonical, without parsing it;
-//! * [`without_signature`]: the document of [`sign`] without its signature;
-//! * [`sign_foreign`]: signs XML that somebody else wrote (the authority's seed, forms of its portal);
-//! * [`verify`]: refuses everything outside one strict profile and hands out the bytes that were verified;
-//! * [`examine`]: the same checks, each with its outcome, for people who want to know why;
-//! * [`Authorities`]: whose certificates are believed to say whose key it is;
+//! * [`Choice`]: how that certificate was chosen among several in one file;
+//! * [`inspect_pkcs12`]: the content of a P12 file and its problems, even if it does not open;
+//! * [`sign`]: adds a signature to a document whose bytes are already canonical, without parsing it;
+//! * [`without_signature`]: removes the signature that [`sign`] added;
+//! * [`sign_foreign`]: signs XML from others (the authority's seed, forms of its portal);
+//! * [`verify`]: accepts one strict profile and returns the bytes that were verified;
+//! * [`examine`]: the same checks, with the outcome of each, for diagnosis;
+//! * [`Authorities`]: the trusted certificate authorities, and chains that lead to them;
 //! * [`canonicalize`]: Canonical XML 1.0, inclusive and exclusive, without comments.
 
 mod algorithms;

@@ -1,10 +1,13 @@
-//! PKCS#12 files (RFC 7292), as certificate authorities, browsers and twenty years of tools have written them.
+//! PKCS#12 files (RFC 7292), as written by certificate authorities, browsers and twenty years of tools.
 //!
-//! OpenSSL opens each part of a file. What its interface does not report is read beside it: a wrong password from an unknown cipher and a
-//! damaged file, the iterations that a file asks for before they are run, a second key, the older forms of a non-ASCII password.
-//! [`contents`] walks through the file, [`structure`] reads the encoding, [`algorithms`] and [`mac`] what parts ask for, [`password`] has
-//! the forms of a password, [`inspection`] tells what is in a file that does not open, [`mangling`] recognizes files that were damaged by a
-//! text conversion, [`writer`] writes what a file holds into one of ours, a [`container`]. [`choice`](crate::choice) decides which certificate signs.
+//! OpenSSL opens each part of a file. This module adds what OpenSSL's interface does not report: the difference between
+//! a wrong password, an unknown cipher and a damaged file; the iterations that a file demands, before they run; further
+//! keys; older forms of a non-ASCII password.
+//!
+//! [`contents`] reads the file, [`structure`] its encoding, [`algorithms`] and [`mac`] the parameters of its parts.
+//! [`password`] has the forms of a password, [`inspection`] reports the content of a file that does not open,
+//! [`mangling`] recognizes files that were damaged by a text conversion, [`writer`] writes the content into a new file,
+//! a [`container`]. [`choice`](crate::choice) decides which certificate signs.
 
 mod algorithms;
 pub(crate) mod container;
@@ -44,12 +47,12 @@ pub enum P12Error {
     /// Not a PKCS#12 file at all.
     #[error("not a PKCS#12 file: it looks like {0}")]
     OtherFormat(&'static str),
-    /// The bytes went through a text conversion on their way, which cannot be undone.
+    /// A text conversion damaged the bytes. This cannot be undone.
     #[error(
         "the file was damaged by a text conversion: it has {replacements} UTF-8 replacement characters; upload it as binary"
     )]
     MangledAsText {
-        /// How many replacement characters there are.
+        /// The number of replacement characters.
         replacements: usize,
     },
     /// Every byte above 0x7F was written as a character in UTF-8.
@@ -57,19 +60,19 @@ pub enum P12Error {
         "the file was re-encoded from Latin-1 to UTF-8: each of its bytes was taken for a character; upload it as binary"
     )]
     MangledAsUtf8,
-    /// Every zero byte was left out.
+    /// All zero bytes were removed.
     #[error("the file lost its zero bytes: something handled it as text and removed every NUL; upload it as binary")]
     MangledWithoutNuls,
     /// Line ends were converted as in a text file.
     #[error("the line ends of the file were changed as in a text file ({change}); upload it as binary")]
     MangledLineEnds {
-        /// What became what.
+        /// The conversion.
         change: &'static str,
     },
     /// The structure cannot be read.
     #[error("the file is damaged: {0}")]
     Damaged(&'static str),
-    /// No form of the password fits. A file whose contents were altered looks the same.
+    /// No form of the password fits. A file with altered content gives the same error.
     #[error("wrong password")]
     WrongPassword,
     /// Encrypted or protected in a way that is not supported.
@@ -78,22 +81,22 @@ pub enum P12Error {
         /// Name or object identifier.
         name: String,
     },
-    /// The file asks for more key derivation than is reasonable.
+    /// The file demands more key derivation than the limit.
     #[error("the file asks for more than {limit} iterations of key derivation")]
     TooManyIterations {
-        /// The limit, over the whole file.
+        /// The upper bound of iterations, over the whole file.
         limit: u32,
     },
-    /// There is no private key in the file.
+    /// The file contains no private key.
     #[error("the file has no private key: export it again together with the key")]
     NoKey,
-    /// There is no certificate in the file.
+    /// The file contains no certificate.
     #[error("the file has no certificate")]
     NoCertificate,
     /// None of the certificates belongs to the private key.
     #[error("none of the {certificates} certificates in the file belongs to its private key")]
     KeyMismatch {
-        /// How many certificates there are.
+        /// The number of certificates.
         certificates: usize,
     },
     /// The key is not an RSA key.
@@ -110,14 +113,14 @@ pub enum P12Error {
     Certificate(#[from] CertificateError),
 }
 
-/// What to type to get a file that everything opens.
+/// The command that converts a file to supported ciphers.
 const CONVERSION: &str =
     "openssl pkcs12 -legacy -in old.p12 -nodes -out all.pem && openssl pkcs12 -export -in all.pem -out new.p12";
 
 const MOST_BYTES: usize = 512 * 1024;
 
 impl P12Error {
-    /// A permanent name for machines.
+    /// A permanent code for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -159,9 +162,10 @@ pub(crate) fn reencrypt(
     Ok((identity, writer::write(&contents, random)?))
 }
 
-/// Tells what is in a PKCS#12 file, also when the password is wrong or the file cannot serve as an identity. `now` judges the validity.
+/// Reports the content of a PKCS#12 file, even if the password is wrong or the file cannot serve as an identity.
+/// Validity is judged at `now`.
 ///
-/// Nothing secret is in the answer.
+/// The result holds no secrets.
 #[must_use]
 pub fn inspect_pkcs12(der: &[u8], password: &str, now: Timestamp) -> Inspection {
     if let Err(error) = check_size(der) {
@@ -182,13 +186,13 @@ fn check_size(der: &[u8]) -> Result<(), P12Error> {
     Ok(())
 }
 
-/// A file that cannot be read often has a simple cause outside of its structure.
+/// Replaces a structural error by a simpler cause, such as a text conversion, if there is one.
 fn explain(der: &[u8], error: P12Error) -> P12Error {
     let is_structural = matches!(error, P12Error::Damaged(_) | P12Error::UnsupportedCipher { .. });
     if !is_structural && error != P12Error::WrongPassword {
         return error;
     }
-    // A conversion that keeps the length may leave the structure readable; then no password fits.
+    // A conversion that keeps the length may leave the structure readable, but then no password fits.
     if let Some(mangled) = mangling::of(der) {
         return mangled;
     }
@@ -212,7 +216,7 @@ fn explain(der: &[u8], error: P12Error) -> P12Error {
     }
 }
 
-/// The key and the certificate that sign at `now`, wherever they stand.
+/// The key and the certificate that sign at `now`, at any position in the file.
 fn identity(der: &[u8], contents: &Contents, now: Timestamp) -> Result<Identity, P12Error> {
     if let Some(failure) = contents.failures.first() {
         return Err(explain(der, failure.clone()));
@@ -223,7 +227,7 @@ fn identity(der: &[u8], contents: &Contents, now: Timestamp) -> Result<Identity,
     if contents.certificates.is_empty() {
         return Err(P12Error::NoCertificate);
     }
-    // An unreadable certificate may belong to somebody else in the chain; it only cannot be the signer's.
+    // An unreadable certificate may be part of the chain. It only cannot be the signer's.
     let (mut certificates, mut unreadable) = (Vec::new(), None);
     for bag in &contents.certificates {
         match Certificate::from_der(&bag.der) {
@@ -250,7 +254,7 @@ fn identity(der: &[u8], contents: &Contents, now: Timestamp) -> Result<Identity,
     ))
 }
 
-/// A key, once with each certificate that belongs to it.
+/// One candidate for each certificate that belongs to the key.
 fn candidates(key: &PKey<Private>, certificates: &[Certificate]) -> Vec<Candidate> {
     let checked = match PublicKey::of(key) {
         PublicKey::Rsa { bits } if (2048..=8192).contains(&bits) => match key.rsa() {
@@ -279,7 +283,7 @@ fn candidates(key: &PKey<Private>, certificates: &[Certificate]) -> Vec<Candidat
     }
 }
 
-/// Whether it is the key of this certificate.
+/// Whether the key belongs to this certificate.
 fn belongs(key: &PKeyRef<Private>, certificate: &Certificate) -> bool {
     let public = X509::from_der(&certificate.der).and_then(|certificate| certificate.public_key());
     public.is_ok_and(|public| public.public_eq(key))
@@ -296,7 +300,7 @@ mod tests {
 
     const RSA_ENCRYPTION: [u8; 9] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 1];
 
-    /// A key whose secret numbers are written with `zeros` before them, in an octet string of one piece or of two.
+    /// A key whose private numbers have `zeros` leading zero bytes, in an octet string of one piece or of two.
     fn encoded(key: &Rsa<Private>, zeros: usize, in_pieces: bool) -> Vec<u8> {
         let positive = |number: Vec<u8>| der(INTEGER, &[&[0], number.as_slice()].concat());
         let padded = |number: Vec<u8>| der(INTEGER, &[vec![0; zeros], number].concat());

@@ -1,13 +1,16 @@
-//! Character references that the tax authority wants in the text of a signed document.
+//! Character references that the tax authority requires in the text of a signed document.
 //!
-//! The authority's table of 03-04-2025 lists eight characters that must not be raw in text. Canonical XML writes `&`, `<` and `>` as
-//! references and the other five raw. A reference does not change the canonical form, so neither the digest nor the signature depends on it.
+//! The authority's table of 03-04-2025 lists eight characters that must not be raw in text. Canonical XML writes `&`,
+//! `<` and `>` as references and the other five raw. A reference does not change the canonical form, so neither digest
+//! nor signature depends on it.
 
 use std::borrow::Cow;
 
-/// Writes `"`, `'`, `©`, `®` and `€` as numeric references in the text of a canonical document. Tags and instructions stay as they are.
+/// Writes `"`, `'`, `©`, `®` and `€` as numeric references in the text of a canonical document. Tags and instructions
+/// do not change.
 pub(crate) fn in_text(canonical: &[u8]) -> Cow<'_, [u8]> {
-    // One pass without branches, which the compiler vectorises: nearly all documents end here. The two lead bytes are those of `©`, `®`, `€`.
+    // A pass without branches, which the compiler vectorises. Most documents return here. 0xC2 and 0xE2 are the lead
+    // bytes of `©`, `®` and `€`.
     let found = canonical.iter().fold(0, |found, &byte| {
         let is_one = (byte == b'"') | (byte == b'\'') | (byte == 0xC2) | (byte == 0xE2);
         found | u8::from(is_one)
@@ -42,9 +45,9 @@ fn rewritten(canonical: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The reference for the character at the start, with the length of that character in bytes.
+/// The reference for the character at the start, and the length of that character in bytes.
 ///
-/// Numeric references only: `&copy;`, `&reg;` and `&euro;` are names of HTML, which XML does not define.
+/// Numeric references only: `&copy;`, `&reg;` and `&euro;` are HTML entities, which XML does not define.
 fn reference(text: &[u8]) -> Option<(usize, &'static [u8])> {
     match text {
         [b'"', ..] => Some((1, b"&#34;")),
@@ -56,7 +59,8 @@ fn reference(text: &[u8]) -> Option<(usize, &'static [u8])> {
     }
 }
 
-/// The length of the tag or instruction at the start. Canonical attribute values stand in double quotes and may hold a raw `>`.
+/// The length of the tag or instruction at the start. Canonical attribute values are in double quotes and may contain a
+/// raw `>`.
 fn markup_length(markup: &[u8]) -> usize {
     let end = if markup.starts_with(b"<?") {
         markup.windows(2).position(|pair| pair == b"?>").map(|end| end + 1)

@@ -1,5 +1,5 @@
-//! RSA with SHA-256: signing, and checking. OpenSSL compares the whole block that a signature gives with the one that it should give
-//! (RFC 8017, section 8.2.2), so nothing of the padding can be lax; the tests hold it to that.
+//! RSA with SHA-256: signing and verifying. OpenSSL compares the whole decrypted block with the expected one (RFC 8017,
+//! section 8.2.2), so no lax padding is accepted; the tests check that.
 
 use openssl::bn::{BigNum, BigNumContext, BigNumRef};
 use openssl::error::ErrorStack;
@@ -8,10 +8,10 @@ use openssl::pkey::{PKeyRef, Private, Public};
 use openssl::pkey_ctx::PkeyCtx;
 use openssl::rsa::RsaRef;
 
-/// OpenSSL takes no longer exponents with large keys; nobody uses them.
+/// OpenSSL's limit for the exponents of large keys. Longer ones are not in use.
 const MOST_EXPONENT_BITS: i32 = 64;
 
-/// Whether the public exponent is odd and at least 3: with 1, everybody can sign.
+/// Whether the public exponent is odd and at least 3. With 1, anybody could sign.
 pub(crate) fn exponent_is_sound(key: &PKeyRef<Public>) -> bool {
     key.rsa().is_ok_and(|key| {
         let exponent = key.e();
@@ -19,8 +19,8 @@ pub(crate) fn exponent_is_sound(key: &PKeyRef<Public>) -> bool {
     })
 }
 
-/// Whether the numbers of a private key are as long as those of a key of its size. OpenSSL computes with what is there, however long,
-/// and each signature of such a key takes as long.
+/// Whether the numbers of a private key have lengths that fit its size. OpenSSL computes with numbers of any length, so
+/// a signature with an oversized number would take unbounded time.
 pub(crate) fn numbers_belong_together(key: &RsaRef<Private>) -> Result<bool, ErrorStack> {
     let (Some(p), Some(q), Some(dp), Some(dq), Some(qi)) = (key.p(), key.q(), key.dmp1(), key.dmq1(), key.iqmp())
     else {
@@ -41,7 +41,7 @@ pub(crate) fn numbers_belong_together(key: &RsaRef<Private>) -> Result<bool, Err
     Ok(product == *key.n())
 }
 
-/// RSASSA-PKCS1-v1_5 of a document with this SHA-256 digest.
+/// Signs a document with this SHA-256 digest (RSASSA-PKCS1-v1_5).
 pub(crate) fn sign_sha256(key: &PKeyRef<Private>, digest: &[u8; 32]) -> Result<Vec<u8>, ErrorStack> {
     let mut context = PkeyCtx::new(key)?;
     context.sign_init()?;
@@ -51,7 +51,7 @@ pub(crate) fn sign_sha256(key: &PKeyRef<Private>, digest: &[u8; 32]) -> Result<V
     Ok(signature)
 }
 
-/// Whether `signature` is RSASSA-PKCS1-v1_5 of a document with this SHA-256 digest.
+/// Whether `signature` is valid for a document with this SHA-256 digest (RSASSA-PKCS1-v1_5).
 pub(crate) fn fits_sha256(key: &PKeyRef<Public>, digest: &[u8; 32], signature: &[u8]) -> bool {
     let fits = || -> Result<bool, ErrorStack> {
         let mut context = PkeyCtx::new(key)?;
@@ -119,7 +119,7 @@ mod tests {
 
         let good = encoded(256, &digest);
         assert_eq!(signed_raw(&private, &good), signature);
-        // Bleichenbacher 2006: a short filling, and the digest in the middle.
+        // Bleichenbacher 2006: a short padding, and the digest in the middle.
         let mut short = encoded(256, &digest);
         short.drain(2..102);
         short.extend([0x55; 100]);
@@ -171,7 +171,7 @@ mod tests {
         ] {
             let exponent = BigNum::from_slice(exponent).unwrap();
             let key = Rsa::from_public_components(modulus.n().to_owned().unwrap(), exponent.to_owned().unwrap());
-            // A number that OpenSSL takes for no exponent at all is not sound either.
+            // An exponent that OpenSSL rejects is not sound either.
             let found = key.and_then(PKey::from_rsa).is_ok_and(|key| exponent_is_sound(&key));
             assert_eq!(found, sound, "{exponent:?}");
         }

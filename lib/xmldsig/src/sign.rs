@@ -1,9 +1,10 @@
-//! Signing: the canonical bytes are hashed as they are, `SignedInfo` is written in its canonical form, and RSA runs once.
+//! Signing: the canonical bytes are hashed, `SignedInfo` is written in canonical form, and RSA runs once.
 //!
-//! The profile is the one that the authority's own software uses: inclusive C14N, one reference to the whole document, SHA-256, the
-//! certificate in `KeyInfo`, and no white space anywhere, because a verifier may drop it.
+//! The profile is that of the authority's own software: inclusive C14N, one reference to the whole document, SHA-256,
+//! the certificate in `KeyInfo`, and no white space, because a verifier may drop it.
 //!
-//! The signed bytes are the canonical ones except for five characters, which [`references`] writes as the authority wants them.
+//! The signed bytes are the canonical ones except for five characters, which [`references`] writes as the authority
+//! requires.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -22,7 +23,8 @@ use crate::xml::{Limits, XmlError};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Signed {
-    /// The document with its signature: the bytes to store and to send. Five characters of its text are references: `" ' © ® €`.
+    /// The document with its signature: the bytes to store and to send. Five characters of its text are references: `"
+    /// ' © ® €`.
     pub xml: Vec<u8>,
     /// The text of `SignatureValue`; the security code of a receipt is its first six characters.
     pub signature_value: String,
@@ -37,18 +39,18 @@ pub enum SignError {
     /// [`sign`] takes canonical bytes only: `<Root>…</Root>`, without declarations or attributes on the root.
     #[error("not a canonical document: {0}")]
     NotCanonical(&'static str),
-    /// There is a signature in the document already.
+    /// The document already has a signature.
     #[error("the document is signed already")]
     AlreadySigned,
     /// The foreign document is not well-formed, or exceeds a limit.
     #[error(transparent)]
     Xml(#[from] XmlError),
-    /// The private key refused.
+    /// OpenSSL could not sign with the private key.
     #[error("the private key cannot sign")]
     Key,
 }
 
-/// Signs a document whose bytes are canonical already, as our own writers make them. It is not parsed.
+/// Signs a document whose bytes are already canonical, as our own writers make them. It is not parsed.
 ///
 /// # Errors
 ///
@@ -57,19 +59,21 @@ pub fn sign(canonical_xml: &[u8], identity: &Identity) -> Result<Signed, SignErr
     let root_end = check_root(canonical_xml)?;
     let digest = Sha256::digest(canonical_xml).into();
     let body = signed_info_body(&digest);
-    // The root declares no namespace, so the canonical `SignedInfo` carries only that of `Signature`.
+    // The root declares no namespace, so the canonical `SignedInfo` has only that of `Signature`.
     let signed_info = [SIGNED_INFO_START_CANONICAL, &body].concat();
     finish(canonical_xml, root_end, digest, &body, signed_info.as_bytes(), identity)
 }
 
-/// Signs XML that somebody else wrote: the authority's seed, forms of its portal.
+/// Signs XML from others: the authority's seed, forms of its portal.
 ///
-/// Text nodes of nothing but blanks are left out first, as the authority does when it reads the document; what comes out is in canonical
-/// form, except for the references in its text. Namespace declarations on the root are inherited by `SignedInfo`.
+/// Text nodes that consist only of blanks are removed first, as the authority does when it reads the document. The
+/// result is in canonical form, except for the references in its text. `SignedInfo` inherits namespace declarations of
+/// the root.
 ///
 /// # Errors
 ///
-/// [`SignError::Xml`] when the document is not well-formed or exceeds a limit, [`SignError::AlreadySigned`] when it has a signature.
+/// [`SignError::Xml`] when the document is not well-formed or exceeds a limit, [`SignError::AlreadySigned`] when it has
+/// a signature.
 pub fn sign_foreign(xml: &[u8], identity: &Identity, limits: &Limits) -> Result<Signed, SignError> {
     let text = reader::decode(xml, limits)?;
     let options = Options {
@@ -107,7 +111,7 @@ pub fn sign_foreign(xml: &[u8], identity: &Identity, limits: &Limits) -> Result<
 const SIGNED_INFO_START: &str = "<SignedInfo>";
 const SIGNED_INFO_START_CANONICAL: &str = "<SignedInfo xmlns=\"http://www.w3.org/2000/09/xmldsig#\">";
 
-/// What follows the start tag of `SignedInfo`; the same in the document and in canonical form.
+/// The content of `SignedInfo`; equal in the document and in canonical form.
 fn signed_info_body(digest: &[u8; 32]) -> String {
     const BEFORE_DIGEST: &str = concat!(
         "<CanonicalizationMethod Algorithm=\"http://www.w3.org/TR/2001/REC-xml-c14n-20010315\"></CanonicalizationMethod>",
@@ -124,7 +128,7 @@ fn signed_info_body(digest: &[u8; 32]) -> String {
     body
 }
 
-/// Signs `signed_info` and puts the signature before the root's end tag.
+/// Signs `signed_info` and inserts the signature before the root's end tag.
 fn finish(
     document: &[u8],
     root_end: usize,
@@ -157,7 +161,7 @@ fn finish(
     })
 }
 
-/// Checks the outer tags and says where the end tag starts.
+/// Checks the outer tags; returns the offset of the end tag.
 fn check_root(xml: &[u8]) -> Result<usize, SignError> {
     let not_canonical = SignError::NotCanonical;
     let Some(inside) = xml.strip_prefix(b"<") else {

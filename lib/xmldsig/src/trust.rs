@@ -1,4 +1,4 @@
-//! Who may say whose key it is: certificates of authorities, and the chains that reach them.
+//! Trust in signers: certificates of authorities, and the chains that lead to them.
 
 use jiff::Timestamp;
 use openssl::error::ErrorStack;
@@ -11,27 +11,27 @@ use crate::certificate::{Certificate, CertificateError};
 use crate::identity::Identity;
 use crate::verify::Verified;
 
-/// OpenSSL's level for keys and digests of at least 112 bits: RSA from 2048 bits on, no SHA-1 on the way.
+/// OpenSSL's level for keys and digests of at least 112 bits: RSA from 2048 bits, no SHA-1 in the chain.
 const SECURITY_LEVEL: i32 = 2;
 
-/// Authorities that are trusted to issue certificates, roots or subordinate ones: each ends a chain.
+/// The trusted authorities, roots or subordinate ones. A chain ends at the first that it reaches.
 #[derive(Debug)]
 pub struct Authorities(Vec<(Certificate, X509)>);
 
-/// Why a text does not name authorities.
+/// Why certificates of authorities were rejected.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthoritiesError {
     /// It is not PEM, or a certificate in it is damaged.
     #[error("the certificates of authorities are not PEM: {0}")]
     NotPem(String),
-    /// There is no certificate in it.
+    /// The text contains no certificate.
     #[error("there is no certificate in PEM among the certificates of authorities")]
     Empty,
     /// A certificate cannot be read.
     #[error("the certificate of an authority cannot be read")]
     Unreadable(#[source] CertificateError),
-    /// A certificate may not issue others: to trust it would be to trust one key, not an issuer.
+    /// A certificate may not issue others: trusting it would trust one key, not an issuer.
     #[error("the certificate of {subject} is no authority's: its basic constraints or its key usage do not say so")]
     NotAnAuthority {
         /// The whole subject.
@@ -46,11 +46,11 @@ pub enum AuthoritiesError {
 pub struct UntrustedError {
     /// The whole issuer.
     pub issuer: String,
-    /// What is missing, or wrong with a link.
+    /// The missing or invalid link.
     pub reason: String,
 }
 
-/// A signer's certificate with the others that came along, which may be links of its chain.
+/// A signer's certificate, and other certificates that may be links of its chain.
 #[derive(Debug, Clone, Copy)]
 pub struct Chain<'a> {
     /// The signer's certificate.
@@ -78,11 +78,11 @@ impl<'a> From<&'a Verified> for Chain<'a> {
 }
 
 impl Authorities {
-    /// Reads certificates in PEM, one after the other.
+    /// Reads concatenated certificates in PEM.
     ///
     /// # Errors
     ///
-    /// [`AuthoritiesError`] when a certificate is damaged or is no authority's, or there is none.
+    /// [`AuthoritiesError`] when a certificate is damaged or is not an authority's, or when there is none.
     pub fn from_pem(pem: &str) -> Result<Self, AuthoritiesError> {
         let found = X509::stack_from_pem(pem.as_bytes());
         let found = found.map_err(|error| AuthoritiesError::NotPem(error.to_string()))?;
@@ -98,13 +98,14 @@ impl Authorities {
         Ok(Self(authorities))
     }
 
-    /// Whether a chain leads from the signer's certificate to one of these, each link valid at `at`. Links that are missing here may
-    /// come with the signer's certificate. Revocation is not asked about. Keys of less than 2048 bits and SHA-1 make no link. A chain may
-    /// serve any purpose: what a signer's certificate is for, its key usage says.
+    /// Checks that a chain leads from the signer's certificate to one of these authorities, with each link valid at
+    /// `at`. Intermediate certificates may come with the signer's. Keys below 2048 bits and SHA-1 are rejected.
+    /// Revocation is not checked. The chain's purpose is not checked either: the key usage of the signer's certificate
+    /// decides.
     ///
     /// # Errors
     ///
-    /// [`UntrustedError`] when there is none.
+    /// [`UntrustedError`] when no such chain exists.
     pub fn vouch_for<'a>(&self, chain: impl Into<Chain<'a>>, at: Timestamp) -> Result<(), UntrustedError> {
         let chain = chain.into();
         let leaf = chain.leaf;
@@ -127,7 +128,7 @@ impl Authorities {
         })
     }
 
-    /// What is wrong with the chain; `None`: nothing.
+    /// The problem of the chain; `None` if the chain is valid.
     fn follow(&self, chain: Chain<'_>, at: Timestamp) -> Result<Option<X509VerifyResult>, ErrorStack> {
         let leaf = X509::from_der(&chain.leaf.der)?;
         let mut links = Stack::new()?;
@@ -136,18 +137,20 @@ impl Authorities {
         }
         let store = self.store(at)?;
         X509StoreContext::new()?.init(&store, &leaf, &links, |context| {
-            Ok(match context.verify_cert()? {
-                true => None,
-                false => Some(context.error()),
+            Ok(if context.verify_cert()? {
+                None
+            } else {
+                Some(context.error())
             })
         })
     }
 
-    /// The authorities whose own certificates are valid. A store has the time in it, and takes no copies.
+    /// The authorities whose own certificates are valid at `at`. Built for each check, because an OpenSSL store
+    /// contains the time.
     fn store(&self, at: Timestamp) -> Result<X509Store, ErrorStack> {
         let mut parameters = X509VerifyParam::new()?;
         parameters.set_time(at.as_second());
-        // Each authority ends a chain, also one that another one has issued.
+        // A chain also ends at an authority that another authority has issued.
         parameters.set_flags(X509VerifyFlags::PARTIAL_CHAIN)?;
         parameters.set_auth_level(SECURITY_LEVEL);
         let mut store = X509StoreBuilder::new()?;
@@ -158,7 +161,7 @@ impl Authorities {
         Ok(store.build())
     }
 
-    /// The results are those of `X509_verify_cert`, by their numbers in `x509_vfy.h`.
+    /// The results of `X509_verify_cert`, by their numbers in `x509_vfy.h`.
     fn reason(&self, result: X509VerifyResult, chain: Chain<'_>, at: Timestamp) -> &'static str {
         let is_out_of_date = |authority: &Certificate| {
             let mut below = std::iter::once(chain.leaf).chain(chain.others);
@@ -208,7 +211,7 @@ fn authority(x509: X509) -> Result<(Certificate, X509), AuthoritiesError> {
     }
 }
 
-/// Whether basic constraints and key usage, where it is given, let the certificate's key sign others.
+/// Whether basic constraints, and the key usage if present, allow the key to sign other certificates.
 fn may_issue(certificate: &Certificate) -> bool {
     certificate.is_authority && certificate.key_usage.is_none_or(|usage| usage.certificate_signing)
 }

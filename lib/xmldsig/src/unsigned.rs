@@ -1,10 +1,10 @@
-//! What a document was before [`sign`](crate::sign) put its signature in.
+//! The document before [`sign`](crate::sign) added its signature.
 
 const START: &[u8] = b"<Signature xmlns=\"http://www.w3.org/2000/09/xmldsig#\">";
 const END: &[u8] = b"</Signature>";
 
-/// The stored bytes of a document of [`sign`](crate::sign) without its signature, which stands before the root's end tag. They are the
-/// canonical bytes except for the references in the text. `None` for bytes that are no such document; nothing is verified.
+/// Removes the signature before the root's end tag from a document of [`sign`](crate::sign). The result is the
+/// canonical bytes except for the references in the text. `None` for other documents. Nothing is verified.
 pub fn without_signature(signed: &[u8]) -> Option<Vec<u8>> {
     let root_end = last(signed, b"</")?;
     let before = signed.get(..root_end)?.strip_suffix(END)?;

@@ -1,10 +1,10 @@
-//! Verification: one strict profile, everything else is refused with its reason.
+//! Verification: one strict profile; all other signatures are refused with a reason.
 //!
-//! Accepted is exactly one `Signature`, a child of the root, over the whole document (`URI=""`), with the enveloped-signature transform,
-//! inclusive or exclusive C14N (explicit or not), SHA-256 and RSA PKCS#1 v1.5 of at least 2048 bits, and a certificate in `KeyInfo`.
-//! Who issued the certificate, and whether it is still valid, is for the caller to judge.
+//! Accepted is exactly one `Signature`, a child of the root, over the whole document (`URI=""`), with the
+//! enveloped-signature transform, inclusive or exclusive C14N (explicit or not), SHA-256 and RSA PKCS#1 v1.5 of at
+//! least 2048 bits, and a certificate in `KeyInfo`. The caller judges the certificate's issuer and validity.
 //!
-//! [`signature`] reads the `Signature` element, [`report`] keeps the outcome of each check.
+//! [`signature`] reads the `Signature` element, [`report`] holds the outcome of each check.
 
 mod report;
 mod signature;
@@ -28,7 +28,7 @@ use crate::xml::{Limits, XmlError};
 pub use report::{Check, Outcome, Report};
 use signature::{Reference, Signature};
 
-/// What was verified.
+/// The result of a successful verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verified {
@@ -36,11 +36,11 @@ pub struct Verified {
     pub document: Vec<u8>,
     /// The signer's certificate. Neither its validity nor its issuer was checked.
     pub certificate: Certificate,
-    /// The other certificates that came along. Nothing proves them.
+    /// The other certificates in the signature. They are not verified.
     pub other_certificates: Vec<Certificate>,
     /// The text of `SignatureValue`, without white space.
     pub signature_value: String,
-    /// The document verifies only without its text nodes of nothing but blanks, as the authority reads it.
+    /// Whether the document verifies only without text nodes that consist only of blanks, as the authority reads it.
     pub whitespace_dropped: bool,
 }
 
@@ -51,28 +51,28 @@ pub enum VerifyError {
     /// The document is not well-formed, or exceeds a limit.
     #[error(transparent)]
     Xml(#[from] XmlError),
-    /// There is no `Signature` element.
+    /// The document contains no `Signature` element.
     #[error("the document has no signature")]
     NoSignature,
     /// There is more than one `Signature` element.
     #[error("the document has more than one signature")]
     SeveralSignatures,
-    /// The `Signature` is somewhere else than directly below the root.
+    /// The `Signature` is not directly below the root.
     #[error("the signature is not a child of the root element")]
     SignatureMoved,
-    /// The `Signature` element is not built as it must be.
+    /// The structure of the `Signature` element is not allowed.
     #[error("malformed signature: {0}")]
     Structure(String),
-    /// More or less than one `Reference`.
+    /// Not exactly one `Reference`.
     #[error("the signature has {found} references, exactly one is allowed")]
     References {
-        /// How many there are.
+        /// The number of references.
         found: usize,
     },
-    /// The reference points at something else than the whole document.
+    /// The reference does not point to the whole document.
     #[error("the reference must have URI=\"\", found {0:?}")]
     ReferenceUri(Option<String>),
-    /// A transform outside of the profile, one too many, or a wrong order.
+    /// A transform outside of the profile, too many transforms, or a wrong order.
     #[error("the transforms {found:?} are not allowed, only enveloped-signature, alone or followed by C14N 1.0")]
     Transforms {
         /// Their identifiers, in order.
@@ -87,13 +87,13 @@ pub enum VerifyError {
     /// A digest outside of the profile.
     #[error("digest method {0:?} is not allowed, only SHA-256 is")]
     DigestMethod(String),
-    /// A value that is not the base64 text it must be.
+    /// A value that is not valid base64.
     #[error("{element} is not valid base64")]
     Base64 {
         /// The element.
         element: &'static str,
     },
-    /// A digest that is too short or too long.
+    /// A digest of the wrong length.
     #[error("the digest has {found} bytes, SHA-256 has 32")]
     DigestLength {
         /// Its length.
@@ -114,12 +114,12 @@ pub enum VerifyError {
     /// The document is not the one that was signed.
     #[error("the document was changed after it was signed: its digest is {computed}, the signature says {stated}")]
     Digest {
-        /// Base64 of the digest of the document as it is.
+        /// Base64 of the computed digest.
         computed: String,
-        /// `DigestValue`.
+        /// `DigestValue` in the signature.
         stated: String,
     },
-    /// `SignatureValue` was not made over `SignedInfo` with the certificate's key.
+    /// `SignatureValue` does not match `SignedInfo` and the certificate's key.
     #[error("the signature value does not fit the signed information and the certificate")]
     SignatureValue,
 }
@@ -133,7 +133,7 @@ pub fn verify(xml: &[u8], limits: &Limits) -> Result<Verified, VerifyError> {
     examine(xml, limits).into_result()
 }
 
-/// Verifies a signed document and tells the outcome of each check. [`verify`] is this, and nothing less.
+/// Verifies a signed document and reports the outcome of each check. [`verify`] runs exactly these checks.
 #[must_use]
 pub fn examine(xml: &[u8], limits: &Limits) -> Report {
     let mut report = Report::default();
@@ -207,9 +207,9 @@ fn run(xml: &[u8], limits: &Limits, report: &mut Report) -> Option<Verified> {
     })
 }
 
-/// What the signature says; a part is absent when a check refused it.
+/// The values in the signature; `None` for a part that a check refused.
 struct Claims<'a> {
-    /// What `SignedInfo` inherits.
+    /// The context that `SignedInfo` inherits.
     context: Context<'a>,
     signature: &'a Signature,
     method: Option<Method>,
@@ -223,13 +223,13 @@ struct Signer {
     key: PKey<Public>,
 }
 
-/// Signers that were read lately, the last one first. OpenSSL takes longer to read a certificate than to check a signature, and the same
-/// signers come again and again.
+/// Signers that were read recently, the latest first. OpenSSL takes longer to read a certificate than to verify a
+/// signature, and the same signers repeat.
 static READ_LATELY: Mutex<VecDeque<Signer>> = Mutex::new(VecDeque::new());
-/// Each has at most 32 KB.
+/// Upper bound of the cache; an entry has at most 32 KB.
 const MOST_READ_LATELY: usize = 32;
 
-/// One way of reading the document: as received, or without blank text.
+/// One reading of the document: as received, or without blank text.
 #[derive(Clone, Copy)]
 struct Reading<'a> {
     text: &'a str,
@@ -237,7 +237,7 @@ struct Reading<'a> {
     drop_blank_text: bool,
 }
 
-/// The two cryptographic checks of one reading; absent when something they need was refused.
+/// The two cryptographic checks of one reading; `None` when an input was refused.
 struct Attempt {
     document: Vec<u8>,
     digest: Option<Result<(), VerifyError>>,
@@ -287,7 +287,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Which of the signers made the signature.
+    /// The index of the signer whose key made the signature.
     fn signer(&self, method: Method, signers: &[Signer], claims: &Claims<'a>) -> Result<usize, VerifyError> {
         let value = STANDARD
             .decode(&claims.signature.value)
@@ -321,7 +321,8 @@ fn one_signature(found: Vec<Found<'_>>) -> Result<Found<'_>, VerifyError> {
     }
 }
 
-/// The certificates that came along, with their keys. Usually one; the one whose key made the signature is the signer's.
+/// The certificates in the signature, with their keys. Usually there is one; of several, the one whose key made the
+/// signature is the signer's.
 fn signers(certificates: &[String]) -> Result<Vec<Signer>, VerifyError> {
     if certificates.is_empty() {
         return Err(VerifyError::NoCertificate);

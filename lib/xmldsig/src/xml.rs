@@ -1,14 +1,14 @@
-//! Reading XML from strangers: bounds, errors, and the tokens of a well-formed document.
+//! Reads untrusted XML: limits, errors, and the tokens of a well-formed document.
 //!
-//! [`reader`] turns bytes into tokens, [`attributes`] reads what stands inside a start tag, [`characters`] knows which characters XML allows,
-//! [`encoding`] names the encoding of a document that is not UTF-8.
+//! [`reader`] turns bytes into tokens, [`attributes`] reads the inside of a start tag, [`characters`] defines which
+//! characters XML allows, [`encoding`] names the encoding of a document that is not UTF-8.
 
 pub(crate) mod attributes;
 pub(crate) mod characters;
 mod encoding;
 pub(crate) mod reader;
 
-/// Bounds on what is read from strangers.
+/// Upper bounds for untrusted documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Size of the whole document.
@@ -30,18 +30,18 @@ impl Default for Limits {
     }
 }
 
-/// What is wrong with the XML, and where.
+/// An XML error and its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} (byte {offset})")]
 #[non_exhaustive]
 pub struct XmlError {
-    /// What is wrong.
+    /// The error.
     pub kind: XmlErrorKind,
-    /// Where, in bytes from the start of the document.
+    /// Its offset in bytes from the start of the document.
     pub offset: usize,
 }
 
-/// What is wrong with the XML. Names and values are cut to a few characters.
+/// The kinds of XML errors. Names and values are cut to a few characters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum XmlErrorKind {
@@ -53,7 +53,8 @@ pub enum XmlErrorKind {
         /// The limit.
         limit: usize,
     },
-    /// The document starts with a byte order mark. The authority refuses such files; a caller who wants to read them strips it first.
+    /// The document starts with a byte-order mark. The authority refuses such files; a caller that wants to read them
+    /// strips it first.
     #[error("the document starts with a byte order mark")]
     ByteOrderMark,
     /// The bytes are not UTF-8.
@@ -62,7 +63,7 @@ pub enum XmlErrorKind {
     /// A character that XML 1.0 does not allow.
     #[error("character U+{0:04X} is not allowed in XML")]
     ForbiddenCharacter(u32),
-    /// A document type declaration: the door to external entities and to entity bombs.
+    /// A document type declaration, which allows external entities and entity expansion attacks.
     #[error("document type declarations are refused")]
     Doctype,
     /// An XML version other than 1.0.
@@ -89,19 +90,19 @@ pub enum XmlErrorKind {
         /// The limit.
         limit: usize,
     },
-    /// More attributes in the whole document than any honest one has.
+    /// More attributes in the whole document than the limit.
     #[error("the document has more than {limit} attributes")]
     TooManyAttributesInAll {
         /// The limit.
         limit: usize,
     },
-    /// More namespace declarations in scope than any honest document has.
+    /// More namespace declarations in scope than the limit.
     #[error("more than {limit} namespace declarations are in scope")]
     TooManyNamespaces {
         /// The limit.
         limit: usize,
     },
-    /// Something that is not an XML name stands where one must be.
+    /// Not an XML name where one is required.
     #[error("{0:?} is not a valid name")]
     Name(String),
     /// An attribute without a quoted value, or with a raw `<` in it.
@@ -153,7 +154,7 @@ impl XmlErrorKind {
     }
 }
 
-/// The start of a value, for messages: strangers choose its length.
+/// The beginning of a value, for messages: an untrusted value may have any length.
 pub(crate) fn excerpt(text: &str) -> String {
     const LONGEST: usize = 60;
     match text.char_indices().nth(LONGEST) {

@@ -1,4 +1,5 @@
-//! Attacks on verifiers, each refused for its reason. What bounds time and memory are the limits, so the reasons name them.
+//! Attacks on verifiers, each refused with its reason. Time and memory are bounded by the limits, so the reasons name
+//! them.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -25,7 +26,7 @@ fn xml_refusal(xml: &[u8], limits: &Limits) -> XmlErrorKind {
     }
 }
 
-/// The signed document goes on living where nobody reads it, and a forged one stands in its place.
+/// Signature wrapping: the signed document is moved to a place where it is not read, and a forged one replaces it.
 #[test]
 fn a_wrapped_document_is_not_taken_for_the_forged_one() {
     let original = signed();
@@ -35,7 +36,7 @@ fn a_wrapped_document_is_not_taken_for_the_forged_one() {
     let unsigned = format!("{}{}", &original[..start], &original[end..]);
     let forged = unsigned.replace("187.50", "999.99");
     let forged_body = &forged["<ECF>".len()..forged.len() - "</ECF>".len()];
-    // By position: the original in an extra element, the signature moved along or left behind.
+    // By position: the original in an extra element, the signature moved with it or left behind.
     assert_eq!(
         refusal(&format!("<ECF>{forged_body}<Old>{original}</Old></ECF>")),
         VerifyError::SignatureMoved
@@ -44,13 +45,13 @@ fn a_wrapped_document_is_not_taken_for_the_forged_one() {
         refusal(&format!("<ECF>{forged_body}<Old>{unsigned}</Old>{signature}</ECF>")),
         VerifyError::Digest { .. }
     ));
-    // In the signature's own Object, where the enveloped transform would not look.
+    // In the signature's own Object, which the enveloped transform removes.
     let with_object = signature.replace("</Signature>", &format!("<Object>{unsigned}</Object></Signature>"));
     assert!(matches!(
         refusal(&format!("<ECF>{forged_body}{with_object}</ECF>")),
         VerifyError::Structure(_)
     ));
-    // By identifier: the reference points at the original wherever it stands, also when two elements share the identifier.
+    // By identifier: the reference points to the original at any position, also when two elements share the identifier.
     let by_id = signature.replace("URI=\"\"", "URI=\"#a\"");
     let original_with_id = unsigned.replacen("<ECF>", "<ECF Id=\"a\">", 1);
     for root in ["<ECF>", "<ECF Id=\"a\">"] {
@@ -63,7 +64,7 @@ fn a_wrapped_document_is_not_taken_for_the_forged_one() {
     }
 }
 
-/// Identifiers mean nothing here: two elements with the same one are content like any other, covered by the digest.
+/// Identifiers have no meaning here: duplicates are content like any other, covered by the digest.
 #[test]
 fn duplicate_identifiers_neither_help_nor_hurt() {
     let document = receipt(1)
@@ -79,7 +80,7 @@ fn duplicate_identifiers_neither_help_nor_hurt() {
     ));
 }
 
-/// A verifier that lets the document choose would take the public certificate for the secret of an HMAC.
+/// A verifier that lets the document choose the algorithm would use the public certificate as the secret of an HMAC.
 #[test]
 fn a_mac_keyed_with_the_public_certificate_is_no_signature() {
     let hmac = "http://www.w3.org/2001/04/xmldsig-more#hmac-sha256";
@@ -131,7 +132,7 @@ fn fifty_megabytes_are_refused_before_they_are_read() {
             limit: limits.max_bytes
         }
     );
-    // Who allows so much gets the verdict: one text node costs nothing but its bytes.
+    // With limits this wide, the document is verified: one text node costs only its bytes.
     let wide = Limits {
         max_bytes: 64 << 20,
         ..limits

@@ -1,4 +1,4 @@
-//! Our canonical forms beside those of libxml2, and our reading of XML beside that of quick-xml.
+//! Our canonical forms compared with those of libxml2, and our XML reader compared with quick-xml.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -15,7 +15,7 @@ fn ours(xml: &str, method: Method) -> Vec<u8> {
     canonicalize(xml.as_bytes(), method, &Limits::default()).unwrap_or_else(|error| panic!("{error}: {xml}"))
 }
 
-/// What `xmllint` writes; `None` when it is not installed.
+/// The output of `xmllint`; `None` when it is not installed.
 fn xmllint(option: &str, path: &str) -> Option<Vec<u8>> {
     let output = run("xmllint", &["--nonet", option, path])?;
     assert!(
@@ -26,7 +26,7 @@ fn xmllint(option: &str, path: &str) -> Option<Vec<u8>> {
     Some(output.stdout)
 }
 
-/// `--c14n` keeps comments, ours does not: so only documents without comments are compared.
+/// `--c14n` keeps comments and ours does not, so only documents without comments are compared.
 fn assert_agrees(name: &str, xml: &str) -> Option<()> {
     let path = write(&format!("c14n-{name}.xml"), xml.as_bytes());
     for (method, option) in [(Method::Inclusive, "--c14n"), (Method::Exclusive, "--exc-c14n")] {
@@ -132,7 +132,7 @@ fn the_vectors_and_edge_documents_agree_with_libxml2() {
     }
 }
 
-/// xmllint 2.9 writes the ampersand as it is, which is not even well-formed: one reason not to compare such documents.
+/// xmllint 2.9 writes the ampersand unescaped, which is not even well-formed; such documents are not compared.
 #[test]
 fn ampersands_in_namespaces_are_escaped() {
     assert_eq!(
@@ -147,7 +147,7 @@ fn relative_namespaces_are_refused_as_the_recommendation_demands() {
     assert_eq!(error.kind, XmlErrorKind::RelativeNamespace("relative".to_owned()));
 }
 
-/// An element with the constructs that matter, from few names, so that declarations meet and shadow each other.
+/// An element with all relevant constructs, from few names, so that declarations shadow each other.
 fn element() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         "[ a-cñ>\"'\n\t\r]{0,6}",
@@ -196,7 +196,8 @@ proptest! {
         assert_agrees("generated", &xml);
     }
 
-    /// Whatever quick-xml reads without an error has the same elements and text for us, or is refused for a reason that it leaves to its callers.
+    /// A document that quick-xml reads without an error has the same elements and text here, or is refused for a reason
+    /// that quick-xml leaves to its callers.
     #[test]
     fn reading_agrees_with_quick_xml(content in prop::collection::vec(element(), 1..4)) {
         let xml = format!("<r xmlns:p='urn:p' xmlns:r='urn:r'>{}</r>", content.concat());

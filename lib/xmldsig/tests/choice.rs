@@ -1,4 +1,4 @@
-//! Which key and certificate of a file sign, when it has several.
+//! Which key and certificate sign when a file has several.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -38,7 +38,7 @@ fn open_at(file: &[u8], now: Timestamp) -> Identity {
     Identity::from_pkcs12(file, PASSWORD, now).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The end of the signer's validity; opening and inspecting choose the same, and the key fits.
+/// The end of the signer's validity. Opening and inspecting choose the same certificate, and the key matches.
 fn ends(file: &[u8], now: Timestamp) -> Timestamp {
     let identity = open_at(file, now);
     identity.prove().unwrap();
@@ -89,7 +89,7 @@ fn k7_a_reencrypted_file_holds_the_same_keys_and_certificates_and_opens_at_once(
     }
     assert_eq!(found.keys.len(), keys.len());
     assert!(found.mac.is_some());
-    // Another reader opens it too, and nothing repeats: neither from file to file nor from key to key.
+    // Another reader also opens the file, and no random value repeats: neither between files nor between keys.
     let theirs = Pkcs12::from_der(&ours.file).unwrap().parse2(&ours.password).unwrap();
     assert!(theirs.pkey.is_some());
     let (_, again) = Identity::reencrypt_pkcs12(&file, PASSWORD, now(), &[8; 64]).unwrap();
@@ -103,7 +103,7 @@ fn e1_a_renewed_certificate_signs_wherever_it_stands_in_the_file() {
     let expired = party("Firma", "2024-01-01", "2026-01-01");
     let renewed = expired.renewed(day("2025-12-15"), day("2028-01-01")).unwrap();
     for certificates in [[&expired, &renewed], [&renewed, &expired]] {
-        // Of our own making, and of OpenSSL's, which puts the certificate of the key first.
+        // Written by us, and by OpenSSL, which writes the key's certificate first.
         let ours = several(&[&expired], &certificates);
         let theirs =
             test_certificates::file(Some(certificates[0]), &certificates, Cipher::TripleDes, PASSWORD).unwrap();
@@ -112,7 +112,7 @@ fn e1_a_renewed_certificate_signs_wherever_it_stands_in_the_file() {
             let identity = open_at(&file, now());
             assert_eq!(identity.choice().unusable.len(), 1);
             assert_eq!(identity.other_certificates().len(), 1);
-            // Before the renewal, and after everything has ended.
+            // Before the renewal, and after all certificates have expired.
             assert_eq!(ends(&file, day("2025-12-14")), day("2026-01-01"));
             assert_eq!(ends(&file, day("2029-01-01")), day("2028-01-01"));
         }
@@ -181,7 +181,7 @@ fn e2_a_key_that_cannot_sign_does_not_stand_in_the_way() {
         ends(&several(&[&small, &signer], &[&small, &signer]), now()),
         day("2028-01-01")
     );
-    // A key without any certificate, and one whose certificate is not there.
+    // A key without any certificate, and one whose certificate is missing.
     let orphan = party("Sin certificado", "2026-01-01", "2030-01-01");
     assert_eq!(
         ends(&several(&[&orphan, &signer], &[&signer]), now()),
@@ -203,7 +203,7 @@ fn e2_when_no_certificate_may_sign_every_one_is_listed_with_its_reason() {
     let file = several(&[&encrypting, &expired, &later], &[&encrypting, &expired, &later]);
     let identity = open_at(&file, now());
     assert!(identity.choice().usable.is_empty());
-    // Of certificates for signing the one that lasts longest stands for the file.
+    // Among certificates for signing, the one that expires last represents the file.
     assert_eq!(ends(&file, now()), day("2029-01-01"));
     let reasons: Vec<_> = identity.choice().unusable.iter().map(|one| &one.reason).collect();
     assert!(

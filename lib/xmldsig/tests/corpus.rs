@@ -1,4 +1,4 @@
-//! The fuzz targets' inputs, replayed without a fuzzer.
+//! Runs the corpus of each fuzz target without a fuzzer.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -12,7 +12,7 @@ use xmldsig::Method;
 #[expect(unreachable_pub, reason = "the fuzz targets' own crate calls them")]
 mod fuzz;
 
-/// Runs `check` on every input of a target and wants at least so many.
+/// Runs `check` on every input of a target, of which there must be `at_least`.
 fn replay(target: &str, at_least: usize, check: impl Fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
     let entries = std::fs::read_dir(folder).unwrap();
@@ -49,7 +49,7 @@ fn certificates_are_read_as_openssl_reads_them() {
     replay("certificate", 3, fuzz::certificate);
 }
 
-/// The fuzzer links libxml2; here its command stands in, which keeps comments and has no option against it.
+/// The fuzzer links libxml2. Here `xmllint` replaces it, which keeps comments and has no option against that.
 #[test]
 fn canonical_forms_are_those_of_libxml2() {
     if Command::new("xmllint").arg("--version").output().is_err() {
@@ -76,7 +76,7 @@ fn xmllint(xml: &[u8], method: Method) -> Option<Vec<u8>> {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // It may refuse before it has read everything.
+    // The process may exit before it has read all input.
     let _ = child.stdin.take().unwrap().write_all(xml);
     let output = child.wait_with_output().unwrap();
     output.status.success().then_some(output.stdout)

@@ -1,4 +1,4 @@
-//! What an inspection tells of files that serve, and of those that do not.
+//! The results of an inspection, for usable and unusable files.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 

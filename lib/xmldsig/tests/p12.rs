@@ -1,4 +1,5 @@
-//! P12 files of every kind: made here with OpenSSL, and those of `../shared/bench/gen_keys.sh` where the `openssl` tool is there to make them.
+//! P12 files of every kind: made here with OpenSSL, and those of `../shared/bench/gen_keys.sh` if the `openssl` tool is
+//! installed.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -164,7 +165,7 @@ fn the_leaf_is_the_certificate_that_fits_the_key() {
     let (key, leaf) = key_and_certificate("Hoja");
     let (_, authority) = key_and_certificate("Autoridad");
     let (_, root) = key_and_certificate("Raíz");
-    // Without a certificate of its own, OpenSSL writes the others in the order in which they are given.
+    // Without a certificate for the key, OpenSSL writes the others in the given order.
     let mut chain = Stack::new().unwrap();
     for certificate in [root, authority, leaf] {
         chain.push(certificate).unwrap();
@@ -231,7 +232,7 @@ fn rc2_opens_and_rc4_is_named() {
     assert!(error.to_string().contains("openssl pkcs12"));
 }
 
-/// Before version 1.1, OpenSSL took each byte of a UTF-8 password for a character.
+/// Before version 1.1, OpenSSL treated each byte of a UTF-8 password as a character.
 #[test]
 fn passwords_of_old_openssl_are_tried() {
     let (key, certificate) = key_and_certificate("Firma vieja");
@@ -245,7 +246,7 @@ fn passwords_of_old_openssl_are_tried() {
     assert!(Identity::from_pkcs12(&der, "contraseña", now()).is_ok());
 }
 
-/// A tool takes the bytes that a terminal in Latin-1 gives it.
+/// A tool uses the bytes that a Latin-1 terminal sends.
 #[test]
 fn passwords_in_latin_1_are_tried() {
     let (key, certificate) = key_and_certificate("Firma en Latin-1");
@@ -273,7 +274,7 @@ fn passwords_in_latin_1_are_tried() {
     assert_eq!(wrong, P12Error::WrongPassword);
 }
 
-/// Tools that stream write lengths that are not known beforehand, and octet strings in pieces.
+/// Streaming tools write indefinite lengths, and octet strings in pieces.
 #[test]
 fn indefinite_lengths_are_read() {
     let (key, certificate) = key_and_certificate("Firma en BER");
@@ -304,7 +305,7 @@ fn indefinite_lengths_are_read() {
     );
 }
 
-/// Writes DER again with indefinite lengths, and long octet strings in pieces of 100 bytes.
+/// Re-encodes DER with indefinite lengths, and long octet strings in pieces of 100 bytes.
 fn streamed(mut der: &[u8], ber: &mut Vec<u8>) {
     while let [tag, length, rest @ ..] = der {
         let digits = usize::from(if *length < 0x80 { 0 } else { length & 0x7F });
@@ -399,7 +400,7 @@ fn other_files_are_recognised() {
     ));
 }
 
-/// Every conversion that tools for text are known to make.
+/// Every conversion that text tools are known to make.
 #[test]
 fn e4_each_conversion_of_a_file_to_text_is_named() {
     let latin1 = |der: &[u8]| -> Vec<u8> {
@@ -444,7 +445,7 @@ fn e4_each_conversion_of_a_file_to_text_is_named() {
             (replaced(&der, b"\r", b"\n"), "mangled_line_ends"),
             (replaced(&der, b"\r", b"\r\n"), "mangled_line_ends"),
         ] {
-            // Whatever the PIN: it is never asked for.
+            // With any PIN, because it is never used.
             for password in [PASSWORD, ""] {
                 let error = Identity::from_pkcs12(&mangled, password, now()).unwrap_err();
                 assert_eq!(error.code(), code, "{error}");
@@ -461,7 +462,7 @@ fn e4_each_conversion_of_a_file_to_text_is_named() {
         // An intact file has none of the patterns.
         let error = Identity::from_pkcs12(&der, "equivocada", now()).unwrap_err();
         assert_eq!(error, P12Error::WrongPassword);
-        // A file that is cut or has a wrong byte is damaged, and nothing more is claimed.
+        // A file that is cut or has a wrong byte is reported as damaged, without a further explanation.
         for length in [der.len() - 1, der.len() - 20, der.len() / 2, 300] {
             let error = Identity::from_pkcs12(&der[..length], PASSWORD, now()).unwrap_err();
             assert_eq!(error.code(), "damaged", "cut at {length}: {error}");
@@ -470,10 +471,10 @@ fn e4_each_conversion_of_a_file_to_text_is_named() {
     eprintln!("{conversions} conversions; {with_pair} files have a CR LF");
 }
 
-/// A file in which a CR LF happens to be loses one byte; it is as if it were cut, but for its end.
+/// A file that contains CR LF loses one byte. It looks like a cut file, except for its end.
 #[test]
 fn e4_a_file_that_lost_the_cr_of_a_line_end_is_told_from_a_cut_one() {
-    // In the clear, so that the name stays as it is in the file.
+    // Unencrypted, so that the name appears in the file.
     let party = test_certificates::Party::new(
         "Firma\r\nde prueba",
         "1",
@@ -501,8 +502,8 @@ fn e4_a_file_that_lost_the_cr_of_a_line_end_is_told_from_a_cut_one() {
     assert_eq!(Identity::from_pkcs12(cut, "", now()).unwrap_err().code(), "damaged");
 }
 
-/// OpenSSL checks each signature that it computes with the primes against the public exponent, and computes it with the private
-/// exponent where it does not fit.
+/// OpenSSL verifies each signature that it computes with the primes, and computes it with the private exponent if it
+/// does not match.
 #[test]
 fn a_key_whose_numbers_do_not_belong_together_signs_right_or_is_refused() {
     let rsa = Rsa::generate(2048).unwrap();
@@ -542,7 +543,7 @@ fn a_key_whose_numbers_do_not_belong_together_signs_right_or_is_refused() {
     }
 }
 
-/// A signature takes as long as the longest number of its key.
+/// The time of a signature depends on the longest number of the key.
 #[test]
 fn a_key_with_a_number_that_is_too_long_is_refused() {
     let rsa = Rsa::generate(2048).unwrap();
@@ -590,14 +591,14 @@ fn no_altered_file_opens_or_panics() {
     for at in (0..der.len()).step_by(5) {
         let mut altered = der.clone();
         altered[at] ^= 0x11;
-        // Some bytes carry nothing, such as the encoding of an absent parameter; the key must still fit then.
+        // Some bytes have no meaning, such as the encoding of an absent parameter. The key must still match.
         if let Ok(identity) = Identity::from_pkcs12(&altered, PASSWORD, now()) {
             identity.prove().unwrap_or_else(|error| panic!("byte {at}: {error}"));
         }
     }
 }
 
-/// A folder with the files of `gen_keys.sh`, where the script and the tool it needs are there.
+/// A folder with the files of `gen_keys.sh`, if the script and its tool are present.
 fn generated_files() -> Option<PathBuf> {
     let script = Path::new(concat!(
         env!("CARGO_MANIFEST_DIR"),

@@ -1,5 +1,5 @@
-//! The examples of Canonical XML 1.0, section 3. Most declare a document type, which is refused; those pass without the declaration, as far as
-//! it changes nothing else.
+//! The examples of Canonical XML 1.0, section 3. Most have a document type declaration, which is refused; they pass
+//! without it, as far as it changes nothing else.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -7,7 +7,7 @@ use xmldsig::{Limits, Method, XmlErrorKind, canonicalize};
 
 struct Example {
     section: &'static str,
-    /// The declaration of the example that the profile refuses, and the reason.
+    /// The declaration of the example that the profile refuses, and the error.
     refused: Option<(&'static str, XmlErrorKind)>,
     /// The rest of the example.
     source: &'static str,
@@ -33,7 +33,7 @@ fn examples() -> Vec<Example> {
                         <dirty>   A   B   </dirty>\n      C\n   </mixed>\n</doc>",
         },
         Example {
-            // The default attribute of e9 goes with the declaration.
+            // The default attribute of e9 depends on the declaration.
             section: "3.3 start and end tags",
             refused: doctype("<!DOCTYPE doc [<!ATTLIST e9 attr CDATA \"default\">]>\n"),
             source: "<doc>\n   <e1   />\n   <e2   ></e2>\n   <e3   name = \"elem3\"   id=\"elem3\"   />\n   \
@@ -49,7 +49,7 @@ fn examples() -> Vec<Example> {
                         <e9 xmlns:a=\"http://www.ietf.org\"></e9>\n         </e8>\n      </e7>\n   </e6>\n</doc>",
         },
         Example {
-            // Without the declaration, normNames and normId have attributes of type CDATA, which keep their blanks as norm does.
+            // Without the declaration, normNames and normId have type CDATA, so they keep their blanks as norm does.
             section: "3.4 character modifications and character references",
             refused: doctype(
                 "<!DOCTYPE doc [\n<!ATTLIST normId id ID #IMPLIED>\n<!ATTLIST normNames attr NMTOKENS #IMPLIED>\n]>\n",
@@ -64,7 +64,7 @@ fn examples() -> Vec<Example> {
                         <norm attr=\" '    &#xD;&#xA;&#x9;   ' \"></norm>\n</doc>",
         },
         Example {
-            // What the entities stand for is written out.
+            // Entities are replaced by their content.
             section: "3.5 entity references",
             refused: doctype(
                 "<!DOCTYPE doc [\n<!ATTLIST doc attrExtEnt ENTITY #IMPLIED>\n<!ENTITY ent1 \"Hello\">\n\
@@ -86,7 +86,7 @@ fn examples() -> Vec<Example> {
     ]
 }
 
-/// Section 3.7 is about subsets chosen by an XPath expression, which no signature of the profile can name.
+/// Section 3.7 is about subsets selected by an XPath expression, which the profile does not allow.
 #[test]
 fn the_examples_of_the_recommendation_are_canonicalised_or_refused() {
     for example in examples() {

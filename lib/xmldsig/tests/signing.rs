@@ -1,4 +1,4 @@
-//! What we sign, judged by ourselves, by the vectors of `../shared`, and by xmlsec1.
+//! Our signatures, verified by our verifier, by the vectors of `../shared`, and by xmlsec1.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -9,7 +9,7 @@ use openssl::pkey::PKey;
 use openssl::rsa::Rsa;
 use xmldsig::{Limits, Method, SignError, Signed, canonicalize, sign, sign_foreign, verify};
 
-/// Verifies with our verifier and, where it is installed, with xmlsec1.
+/// Verifies with our verifier and, if installed, with xmlsec1.
 fn assert_verifies(name: &str, signed: &Signed) {
     let verified = verify(&signed.xml, &Limits::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert!(!verified.whitespace_dropped);
@@ -31,7 +31,7 @@ fn canonical_documents_are_signed_as_they_are() {
         assert_verifies(&format!("receipt-{items}"), &signed);
         let verified = verify(&signed.xml, &Limits::default()).unwrap();
         assert_eq!(verified.document, document.as_bytes());
-        // Nothing but the signature and references for characters was added, and no white space with it.
+        // Only the signature and character references were added, without white space.
         let text = String::from_utf8(signed.xml.clone()).unwrap();
         let (before, rest) = text.split_once("<Signature").unwrap();
         let (signature, after) = rest.split_once("</Signature>").unwrap();
@@ -56,14 +56,14 @@ fn c15_five_characters_are_signed_raw_and_stored_as_references() {
         "{}",
         String::from_utf8_lossy(&signed.xml)
     );
-    // The digest is that of the canonical form, and so is what a verifier hands out.
+    // The digest and the verified document are those of the canonical form.
     assert_eq!(signed.digest, openssl::sha::sha256(canonical.as_bytes()));
     assert_eq!(
         verify(&signed.xml, &Limits::default()).unwrap().document,
         canonical.as_bytes()
     );
     assert_verifies("references", &signed);
-    // A form of the portal, with the same characters in attributes, where they may stand raw.
+    // A form of the portal, with the same characters in attributes, where they may be raw.
     let form = "<Postulacion a=\"it's © €\" b='\"'>L'Oréal \"®\"</Postulacion>";
     let signed = sign_foreign(form.as_bytes(), identity(), &Limits::default()).unwrap();
     let expected = "<Postulacion a=\"it's © €\" b=\"&quot;\">L&#39;Oréal &#34;&#174;&#34;<Signature ";
@@ -75,7 +75,7 @@ fn c15_five_characters_are_signed_raw_and_stored_as_references() {
     assert_verifies("references-foreign", &signed);
 }
 
-/// What xmlsec1 signs, in every form that the profile allows, on ordinary and on difficult documents.
+/// Signatures of xmlsec1, in every form that the profile allows, on ordinary and on difficult documents.
 #[test]
 fn what_xmlsec1_signs_verifies_here() {
     let inclusive = "http://www.w3.org/TR/2001/REC-xml-c14n-20010315";
@@ -116,7 +116,7 @@ fn what_xmlsec1_signs_verifies_here() {
     }
 }
 
-/// Name, what is before the signature, what is after it.
+/// Name, text before the signature, text after it.
 const FOREIGN_DOCUMENTS: [(&str, &str, &str); 6] = [
     ("bare", "<ECF><a>ñ</a>", "</ECF>"),
     (
@@ -150,7 +150,7 @@ fn template(prefix: &str, method: &str, transform: Option<&str>) -> String {
          </SignedInfo><SignatureValue></SignatureValue><KeyInfo><X509Data><X509Certificate></X509Certificate></X509Data>\
          </KeyInfo></Signature>"
     );
-    // The prefix goes to every tag.
+    // Adds the prefix to every tag.
     template
         .replace("</", "\u{1}")
         .replace('<', &format!("<{prefix}"))
@@ -210,7 +210,7 @@ fn signed_information_is_the_same_as_in_the_vectors() {
         let unsigned = format!("{}{}", &vector[..start], &vector[end..]);
         let signed = sign_foreign(unsigned.as_bytes(), identity(), &Limits::default()).unwrap();
         let ours = String::from_utf8(signed.xml).unwrap();
-        // The vector keeps the root as it was received, ours is canonical.
+        // The vector keeps the root as received, ours is canonical.
         let signed_info =
             |text: &str| text[text.find("<Signature ").unwrap()..text.find("<SignatureValue>").unwrap()].to_owned();
         assert_eq!(signed_info(&ours), signed_info(&vector), "{file}");

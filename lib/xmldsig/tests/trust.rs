@@ -1,4 +1,4 @@
-//! Whose certificates are believed.
+//! Which certificates are trusted.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -38,7 +38,7 @@ fn issued(by: &Party) -> Party {
     by.issue("Firmante", "RNC130000001", from(), to()).unwrap()
 }
 
-/// The identity in a P12 file of this key, with these certificates.
+/// The identity from a P12 file with this key and these certificates.
 fn identity(key: &Party, certificates: &[&Party]) -> Identity {
     Identity::from_pkcs12(&file(Some(key), certificates, Cipher::Aes256, "").unwrap(), "", now()).unwrap()
 }
@@ -93,7 +93,7 @@ fn a_link_between_comes_from_the_file_or_is_trusted_itself() {
 fn a_signers_certificate_vouches_for_nobody_else() {
     let top = root("Raíz");
     let signer = issued(&top);
-    // Its key can sign anything, but it is no authority.
+    // Its key can sign anything, but its certificate is not an authority's.
     let forged = signer.issue("Otro", "RNC101000001", from(), to()).unwrap();
     let doubt = authorities(&[&top]).vouch_for(&identity(&forged, &[&forged, &signer]), now());
     assert!(is_untrusted(&doubt, NO_ISSUER), "{doubt:?}");
@@ -125,7 +125,8 @@ fn key(bits: u32) -> PKey<Private> {
     PKey::from_rsa(Rsa::generate(bits).unwrap()).unwrap()
 }
 
-/// A certificate of `key` by `issuer`; an authority's when it may sign, or not sign, certificates.
+/// A certificate of `key`, issued by `issuer`; marked as an authority's when `signs_certificates` is given,
+/// with or without certificate signing.
 fn certificate(
     name: &str,
     key: &PKey<Private>,
@@ -227,7 +228,7 @@ fn an_authoritys_certificate_signs_no_documents() {
     );
 }
 
-/// A certificate whose subject has so many attributes.
+/// A certificate whose subject has `count` attributes.
 fn certificate_with_attributes(count: usize) -> Vec<u8> {
     let key = key(2048);
     let mut name = X509NameBuilder::new().unwrap();

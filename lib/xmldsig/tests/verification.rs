@@ -1,4 +1,4 @@
-//! What must verify, and what must be refused, each with its reason.
+//! Documents that must verify, and documents that must be refused, each with its reason.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -16,7 +16,7 @@ fn signed() -> String {
     String::from_utf8(sign(receipt(2).as_bytes(), identity()).unwrap().xml).unwrap()
 }
 
-/// The signature of a signed document, and what is before and after it.
+/// The text before the signature, the signature, and the text after it.
 fn cut(xml: &str) -> (String, String, String) {
     let start = xml.find("<Signature xmlns").unwrap();
     let end = xml.find("</Signature>").unwrap() + "</Signature>".len();
@@ -58,7 +58,7 @@ fn a_document_indented_after_signing_verifies_as_the_authority_reads_it() {
     let verified = verify(indented.as_bytes(), &Limits::default()).unwrap();
     assert!(verified.whitespace_dropped);
     assert_eq!(verified.document, receipt(2).as_bytes());
-    // A blank added to a value is no blank node.
+    // A blank added to a value does not make a blank node.
     assert!(matches!(
         refusal(&indented.replace("<Version>1.0", "<Version> 1.0")),
         VerifyError::Digest { .. }
@@ -315,7 +315,7 @@ fn the_report_tells_every_check() {
     };
     let xml = signed();
     assert!(outcomes(&xml).iter().all(|outcome| *outcome == Outcome::Passed));
-    // A changed document with an intact signature: only the digest is wrong.
+    // A changed document with an intact signature: only the digest check fails.
     let report = examine(xml.replace("187.50", "187.51").as_bytes(), &Limits::default());
     assert!(!report.is_valid());
     assert!(report.certificate.is_some());
@@ -326,7 +326,7 @@ fn the_report_tells_every_check() {
             "{check:?} {outcome:?}"
         );
     }
-    // A weak signature method: the value is not even looked at, all else is.
+    // A weak signature method: the signature value is not checked, all other checks run.
     let weak = outcomes(&xml.replace("xmldsig-more#rsa-sha256", "xmldsig-more#rsa-md5"));
     assert!(matches!(
         weak[Check::Algorithms as usize],
@@ -344,8 +344,8 @@ fn the_report_tells_every_check() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
 
-    /// From the root to the end of the signature value every byte counts, but for which blank stands between the attributes of a tag;
-    /// `KeyInfo` after it is not signed.
+    /// Every byte from the root to the end of the signature value is protected, except for the kind of blank between
+    /// attributes of a tag. `KeyInfo` after it is not signed.
     #[test]
     fn no_byte_can_be_changed(at in any::<prop::sample::Index>(), with in any::<u8>()) {
         let original = signed().into_bytes();

@@ -1,7 +1,7 @@
 //! `POST /api/v1/ecf/cancellations`.
 
 use ecf::ReceiptType;
-use ecf_store::Withdrawal;
+use ecf_store::receipts::Withdrawal;
 use ecf_testkit::Queue;
 use http::Method;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ fn body(key: &str, ranges: &[(&str, u64, u64)]) -> Value {
 }
 
 impl World {
-    /// How many numbers of type 31 between these are locked.
+    /// The number of locked numbers of type 31 between these.
     async fn locked(&self, from: u64, to: u64) -> usize {
         let table = self.stack.table();
         let locks = table.locks(&self.company.scope, ReceiptType::E31, from, to).await;
@@ -47,7 +47,7 @@ async fn numbers_of_several_types_are_annulled_with_one_message() {
         answer
     );
     assert_eq!(world.locked(1, 10).await, 0);
-    // The range goes on behind them.
+    // The range continues after them.
     let table = world.stack.table();
     let ranges = table
         .ranges(&world.company.scope, Some(ReceiptType::E31))

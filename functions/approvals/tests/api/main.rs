@@ -15,7 +15,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use ecf::Environment;
 use ecf_runtime::Clock;
 use ecf_simulator::{Options, Simulator};
-use ecf_store::{InboxItem, Receipt};
+use ecf_store::{Receipt, inbox::InboxItem};
 use ecf_testkit::{
     Answer, FOREIGN_RNC, P12_PIN, Peer, TestCompany, TestStack, foreign_receipt, request, sign_foreign, test_p12,
 };
@@ -23,10 +23,10 @@ use http::Method;
 use serde_json::{Value, json};
 use xmldsig::Identity;
 
-/// Nothing on loopback takes that long.
+/// Time limit; no call on loopback takes that long.
 const PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) const ENCF: &str = "E310000000001";
-/// The buyer of the kit's receipts.
+/// The buyer of the test kit's receipts.
 pub(crate) const BUYER: &str = "131880681";
 
 pub(crate) struct World {
@@ -68,7 +68,7 @@ impl World {
             stack.clock().clone(),
         )
         .unwrap();
-        // News of receipts, and attempts to come.
+        // Announcements of receipts, and future attempts.
         stack.leave_messages();
         let world = Self {
             company: stack
@@ -87,7 +87,7 @@ impl World {
         world
     }
 
-    /// Puts a taxpayer into the directory, at the peer's address.
+    /// Adds a taxpayer to the directory, at the peer's address.
     pub(crate) async fn list(&self, rnc: &str) {
         let url = self.peer.url();
         let entry = json!({ "nombre": "OTRA SRL", "urlRecepcion": url, "urlAceptacion": url, "urlOpcional": url });
@@ -118,7 +118,7 @@ impl World {
         request(&self.router, Method::GET, &path, Some(&self.company.api_key), None).await
     }
 
-    /// Lets the authority have a document.
+    /// Gives a document to the authority.
     pub(crate) async fn hand_over(&self, name: &str, xml: &[u8]) {
         let tokens = self.simulator.base_url();
         let seed = format!("{tokens}/testecf/autenticacion/api/autenticacion/semilla");
@@ -148,7 +148,7 @@ impl World {
         request.send().await.unwrap().json().await.unwrap()
     }
 
-    /// A receipt of another issuer in the inbox, which the authority has accepted if `accepted`.
+    /// A receipt of another issuer in the inbox; the authority has accepted it if `accepted`.
     pub(crate) async fn receive(&self, encf: &str, accepted: bool) -> InboxItem {
         let now = self.stack.clock().now();
         let xml = foreign_receipt(self.company.rnc.as_str(), encf, now);
@@ -158,14 +158,14 @@ impl World {
         self.stack.received(&self.company, encf, None, &xml, b"<ARECF/>").await
     }
 
-    /// A receipt of the company's own that the authority accepted.
+    /// A receipt of the company that the authority accepted.
     pub(crate) async fn own_receipt(&self, encf: &str) -> Receipt {
         let receipt = self.stack.signed_receipt(&self.company, encf).await;
         self.stack.accept(&receipt, Vec::new()).await
     }
 }
 
-/// What somebody says of a receipt of the kit, signed and in Base64.
+/// An answer to a receipt of the test kit, signed and in base64.
 pub(crate) fn acecf(rnc_emisor: &str, rnc_comprador: &str, encf: &str, monto: &str, estado: &str) -> String {
     BASE64_STANDARD.encode(sign_foreign(&format!(
         "<ACECF><DetalleAprobacionComercial><Version>1.0</Version><RNCEmisor>{rnc_emisor}</RNCEmisor><eNCF>{encf}</eNCF>\

@@ -28,14 +28,17 @@ async fn an_inbound_approval_is_kept_on_the_companys_receipt_which_stays_as_it_i
     let table = world.stack.table();
     let scope = &world.company.scope;
     let now = table.receipt(scope, &receipt.public_id).await.unwrap().unwrap();
-    assert_eq!(now.buyer_answer.as_ref().unwrap().estado.code(), "1");
+    assert_eq!(now.buyer.answer.as_ref().unwrap().estado.code(), "1");
     let unchanged = ecf_store::Receipt {
-        buyer_answer: None,
+        buyer: ecf_store::receipts::Buyer {
+            answer: None,
+            ..now.buyer.clone()
+        },
         ..now.clone()
     };
     assert_eq!(unchanged, receipt);
 
-    // A repetition answers the same, whatever it carries, and touches nothing.
+    // A retry gets the same answer, whatever its body, and changes nothing.
     let repeated = [
         body.clone(),
         {
@@ -61,7 +64,7 @@ async fn without_an_address_the_companys_own_receipt_is_told_to_the_authority_al
     world.own_receipt(ENCF).await;
     let answer = world.post("acecf/inbound", &inbound("in-1", "1")).await.expect(200);
     assert_eq!(answer["issuer"]["status"], "not_needed", "{answer}");
-    // The kit's receipt never reached the authority.
+    // The test kit's receipt never reached the authority.
     assert_eq!(
         (&answer["status"], &answer["taxauth"]["status"]),
         (&json!("refused"), &json!("refused"))
@@ -165,13 +168,13 @@ async fn b7_an_approval_of_a_receipt_that_was_issued_elsewhere_is_taken_and_forw
         "{answer}"
     );
     assert_eq!(world.peer.documents("aprobacioncomercial").len(), 1);
-    // The simulated authority does not know the receipt either; that it was asked is what counts here.
+    // The simulated authority does not know the receipt either; the test only requires that it was asked.
     assert_eq!(answer["taxauth"]["status"], "refused");
     assert_eq!(world.post("acecf/inbound", &body).await.expect(200), answer);
     let listed = world.get("acecf").await.expect(200);
     assert_eq!((&listed["total"], &listed["items"][0]), (&json!(1), &answer));
 
-    // One of a receipt that is known here is no such.
+    // An approval of a receipt that is known here is not `receipt_unknown`.
     world.own_receipt(ENCF).await;
     let known = world.post("acecf/inbound", &inbound("in-2", "1")).await.expect(200);
     assert_eq!(known["receipt_unknown"], false);

@@ -1,6 +1,10 @@
 //! `POST /api/v1/ecf/acecf/submit`.
 
-use ecf_store::{AuthorityState, CompanyChanges, Edit, SettingsChanges};
+use ecf_store::{
+    FieldEdit,
+    companies::{CompanyChanges, SettingsChanges},
+    inbox::AuthorityState,
+};
 use ecf_testkit::{FOREIGN_RNC, PeerAnswer, Queue, sign_foreign, unsigned_receipt};
 use ecf_webhooks::News;
 use http::Method;
@@ -41,7 +45,7 @@ async fn issuer_and_authority_are_told_and_both_outcomes_are_kept() {
     );
     assert_eq!(sent[0].header("authorization"), Some("Bearer ficha"));
 
-    // The key alone decides.
+    // The idempotency key alone identifies a retry.
     let again = world.post("acecf/submit", &body("no", "1")).await.expect(200);
     assert_eq!(again, answer);
     let path = format!("acecf/{}", answer["public_id"].as_str().unwrap());
@@ -94,14 +98,14 @@ async fn only_what_was_received_and_accepted_is_answered() {
     let fault = json!({ "service": "consultaestado", "fault": "status", "status": 500 });
     world.control(Method::POST, "faults", &fault).await;
     assert_eq!(world.post("acecf/submit", &body("c", "1")).await.status, 503);
-    // An answer that cannot be understood is none.
+    // An answer that cannot be parsed proves nothing.
     let fault = json!({ "service": "consultaestado", "fault": "garbage" });
     world.control(Method::POST, "faults", &fault).await;
     assert_eq!(world.post("acecf/submit", &body("c", "1")).await.status, 503);
 
-    // A company may do without.
+    // A company can switch the check off.
     let settings = SettingsChanges {
-        approve_accepted_only: Edit::Set(false),
+        approve_accepted_only: FieldEdit::Set(false),
         ..SettingsChanges::default()
     };
     let changes = CompanyChanges {
@@ -196,7 +200,7 @@ async fn of_two_answers_at_the_same_time_one_goes_out() {
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 409]);
     assert_eq!(world.peer.documents("aprobacioncomercial").len(), 1);
-    // The same key twice at the same time is one approval too.
+    // Two concurrent requests with the same key make one approval too.
     world.receive("E310000000002", true).await;
     let mut twice = body("twice", "1");
     twice["encf"] = json!("E310000000002");
@@ -219,7 +223,7 @@ async fn an_issuer_outside_the_directory_is_not_told() {
     );
 }
 
-/// The answer that the simulated authority gives to approvals.
+/// The simulated authority's answer to approvals.
 async fn refuse_approvals(world: &World) {
     let fault = json!({ "service": "aprobacioncomercial", "fault": "status", "status": 400, "times": 1 });
     world.control(Method::POST, "faults", &fault).await;
@@ -253,7 +257,7 @@ async fn d2_an_answer_that_the_authority_refused_may_be_given_again() {
         "{again}"
     );
     assert_eq!(world.peer.documents("aprobacioncomercial").len(), 1);
-    // Now it is final, and the first one is as it was.
+    // Now the answer is final, and the first approval is unchanged.
     let third = world.post("acecf/submit", &body("third", "1")).await.expect(409);
     assert_eq!(third["detail"]["code"], "answered_already");
     let path = format!("acecf/{}", refused["public_id"].as_str().unwrap());

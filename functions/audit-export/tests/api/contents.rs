@@ -1,12 +1,13 @@
-//! What is in an archive.
+//! The content of an archive.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ecf::ReceiptState;
 use ecf::catalogue::EstadoAprobacion;
 use ecf_store::{
-    Approval, ApprovalCreated, ApprovalId, ApprovalWay, ArtifactKind, BuyerAnswer, BuyerDelivery, ContentHash,
-    DeliveryState, Told, ToldState,
+    ApprovalId, ArtifactKind, ContentHash,
+    approvals::{Approval, ApprovalCreated, ApprovalWay, Transmission, TransmissionState},
+    receipts::{BuyerAnswer, BuyerDelivery, DeliveryState},
 };
 use ecf_testkit::{P12_PIN, sign_foreign, test_p12};
 use ecf_webhooks::News;
@@ -36,7 +37,7 @@ async fn an_archive_of_nothing_is_one_too() {
         "manifest.json",
         "manifest.json.sig",
     ];
-    // The certificate's name is of its fingerprint, which is another each time.
+    // The certificate's file name contains its fingerprint, which differs in every run.
     expected.sort_unstable();
     assert_eq!(names, expected);
     assert_eq!(archive.index().lines().count(), 1);
@@ -117,8 +118,8 @@ async fn what_the_company_answered_to_a_receipt_is_in_it_and_makes_another_archi
         receiver_url: None,
         receipt_unknown: false,
         created_at: now,
-        issuer: Told::PENDING,
-        authority: Told::PENDING,
+        issuer: Transmission::PENDING,
+        authority: Transmission::PENDING,
         authority_answer: None,
         attempts: 0,
         next_action_at: Some(now),
@@ -132,7 +133,7 @@ async fn what_the_company_answered_to_a_receipt_is_in_it_and_makes_another_archi
     let file = format!("received/2026-11-27/{FOREIGN_RNC}E310000000007-{short}/{FOREIGN_RNC}E310000000007-acecf.xml");
     assert_eq!(archive.files[&file], acecf, "{:?}", archive.names());
     assert!(!before.files.contains_key(&file));
-    // Its line says it too.
+    // Its line in the index contains it too.
     let line = archive.line(&item.id.to_string());
     assert!(line.contains(",E310000000007,31,approved,"), "{line}");
 }
@@ -160,8 +161,8 @@ async fn b7_an_approval_without_its_receipt_is_in_it_with_what_the_authority_ans
         receiver_url: None,
         receipt_unknown: false,
         created_at: now,
-        issuer: Told::PENDING,
-        authority: Told::PENDING,
+        issuer: Transmission::PENDING,
+        authority: Transmission::PENDING,
         authority_answer: None,
         attempts: 0,
         next_action_at: Some(now),
@@ -182,10 +183,10 @@ async fn b7_an_approval_without_its_receipt_is_in_it_with_what_the_authority_ans
     );
     assert!(line.ends_with(&format!(",pending,,,,{folder},")), "{line}");
 
-    // What becomes of it makes another archive.
-    approval.issuer = Told::not_needed("nobody asks", now);
-    approval.authority = Told {
-        state: ToldState::Taken,
+    // A change of the approval's state makes another archive.
+    approval.issuer = Transmission::not_needed("nobody asks", now);
+    approval.authority = Transmission {
+        state: TransmissionState::Taken,
         words: None,
         at: Some(now),
     };
@@ -210,7 +211,7 @@ async fn b5_the_buyers_name_of_an_issued_receipt_is_the_documents() {
     assert!(!name.is_empty());
     let archive = api.archive().await;
     let line = archive.line(&invoice.public_id.to_string());
-    let rnc = invoice.rnc_comprador.as_deref().unwrap();
+    let rnc = invoice.fiscal.rnc_comprador.as_deref().unwrap();
     assert!(line.contains(&format!(",{rnc},{name},")), "{line}");
 }
 
@@ -260,7 +261,7 @@ async fn everything_that_is_kept_of_a_receipt_is_in_it_byte_for_byte() {
             "{name}"
         );
     }
-    // Two receipts of three and three files, one of two, and what is for people.
+    // Two receipts with three files each, one with two, and the files for people.
     assert_eq!(archive.files.len(), 3 + 3 + 2 + 7);
     assert_eq!(archive.manifest["receipts"], 2);
     assert_eq!(archive.index().lines().count(), 4);
@@ -338,7 +339,7 @@ async fn nothing_of_a_p12_a_pin_or_a_private_key_is_in_it() {
     let key = opened.pkey.unwrap().rsa().unwrap();
     let mut secrets = vec![P12_PIN.as_bytes().to_vec(), b"PRIVATE KEY".to_vec()];
     for part in [Some(key.d()), key.p(), key.q(), key.dmp1(), key.dmq1(), key.iqmp()] {
-        // A run of a number's bytes, as they are and as Base64 at each of its three places.
+        // A part of a number's bytes, raw and as base64 at each of the three alignments.
         let bytes = part.unwrap().to_vec();
         for begin in 0..3 {
             let text = STANDARD.encode(&bytes[begin..begin + 48]);
@@ -349,7 +350,7 @@ async fn nothing_of_a_p12_a_pin_or_a_private_key_is_in_it() {
     let p12 = test_p12();
     for begin in (0..p12.len() - 64).step_by(64) {
         let part = &p12[begin..begin + 64];
-        // The certificate itself is public, and may stand in a P12 as it is.
+        // The certificate itself is public, and may appear unencrypted in a P12.
         let is_public = archive.files.iter().any(|(name, bytes)| {
             name == "certificates/signer.pem"
                 && contains(&X509::from_pem(bytes).unwrap().to_der().unwrap(), &part[..32])
@@ -358,7 +359,7 @@ async fn nothing_of_a_p12_a_pin_or_a_private_key_is_in_it() {
             secrets.push(part[..32].to_vec());
         }
     }
-    // The archive as it travels, and each file unpacked.
+    // The archive as sent, and each file unpacked.
     let places = archive
         .files
         .iter()

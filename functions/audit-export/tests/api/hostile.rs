@@ -1,11 +1,14 @@
-//! What others write does no harm in an archive.
+//! Hostile content of received documents does no harm in an archive.
 
 use ecf::{ReceiptState, ReceiptType};
-use ecf_store::{ContentHash, Created, Mode, NewReceipt, ReceiptId};
+use ecf_store::{
+    ContentHash, ReceiptId,
+    receipts::{Created, Mode, NewReceipt},
+};
 
 use crate::Api;
 
-/// Names and ids as somebody who means harm would choose them.
+/// Names and ids that an attacker would choose.
 const HOSTILE: [&str; 8] = [
     "=HYPERLINK(\"http://x\",\"Total\")",
     "  +cmd|' /C calc'!A0",
@@ -68,7 +71,7 @@ async fn formulas_line_ends_and_marks_of_direction_are_harmless() {
     ] {
         assert_eq!(index.matches(cell).count(), 2, "{cell} in {index}");
     }
-    // A receipt without a signature has a line and no folder.
+    // A receipt without a signature has a line in the index and no folder.
     assert!(!archive.names().iter().any(|name| name.starts_with("issued/")));
 }
 
@@ -97,7 +100,7 @@ async fn a_document_that_is_gone_or_altered_is_remarked_and_keeps_no_other_from_
     let whole = name("E320000000001", &there.public_id.to_string());
     assert_eq!(archive.files[&whole], api.signed_xml(&there).await);
 
-    // Who puts the kept version back and asks again finds it: an archive with remarks is not kept.
+    // After the stored version is restored, the next archive is complete: an archive with remarks is not stored.
     api.stack.alter_objects(&format!("{id}/signed-xml-"), &original).await;
     let mended = api.archive().await;
     assert!(mended.line(&id).ends_with(','), "{}", mended.line(&id));

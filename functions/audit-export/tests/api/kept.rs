@@ -1,4 +1,4 @@
-//! An archive of the same content is made once.
+//! An archive with the same content is built once.
 
 use axum::body::Body;
 use ecf::ReceiptState;

@@ -18,7 +18,9 @@ use ecf::ReceiptState;
 use ecf_evidence::Files;
 use ecf_evidence::audit::{Auditor, Order};
 use ecf_store::{
-    ArtifactKind, ContentHash, Exports, Identities, InboxItem, OutboxEntry, Receipt, Recorded, Span, Verdict,
+    ArtifactKind, ContentHash, Exports, Identities, Receipt,
+    inbox::InboxItem,
+    receipts::{OutboxEntry, Recorded, Span, Verdict},
 };
 use ecf_testkit::{Answer, FOREIGN_RNC, TestCompany, TestStack, foreign_receipt, request, sign_foreign};
 use http::Method;
@@ -26,7 +28,7 @@ use serde_json::Value;
 use zip::ZipArchive;
 
 pub(crate) const EXPORT: &str = "/api/v1/client/audit-export";
-/// What the authority is made to answer.
+/// The authority's answer in these tests.
 pub(crate) const RESPONSE: &str = r#"{"codigo":1,"estado":"Aceptado","secuenciaUtilizada":true,"mensajes":[]}"#;
 
 /// The function with one company.
@@ -55,14 +57,14 @@ impl Api {
         request(&self.router, Method::GET, &format!("{EXPORT}{query}"), key, None).await
     }
 
-    /// The archive of everything.
+    /// The archive of all receipts.
     pub(crate) async fn archive(&self) -> Archive {
         let answer = self.get("").await;
         assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
         Archive::read(&answer.bytes)
     }
 
-    /// What makes archives, without a function around it.
+    /// The builder of archives, without the function.
     pub(crate) fn auditor(&self) -> Auditor {
         let clients = self.stack.clients();
         let bucket = self.stack.provisioned().bucket_name();
@@ -82,7 +84,13 @@ impl Api {
     pub(crate) async fn receipt(&self, encf: &str) -> Receipt {
         let receipt = self.stack.signed_receipt(&self.company, encf).await;
         let (table, scope) = (self.stack.table(), &self.company.scope);
-        let counted = table.count_created(scope, receipt.day(), receipt.ecf_type, &receipt.monto_total, None);
+        let counted = table.count_created(
+            scope,
+            receipt.day(),
+            receipt.fiscal.ecf_type,
+            &receipt.fiscal.monto_total,
+            None,
+        );
         counted.await.unwrap();
         receipt
     }
@@ -104,7 +112,7 @@ impl Api {
         assert!(matches!(recorded, Recorded::Now(_)));
     }
 
-    /// A receipt as `reception` leaves it.
+    /// A receipt as `reception` stores it.
     pub(crate) async fn receive(&self, encf: &str, razon_social: &str) -> InboxItem {
         let xml = foreign_receipt(self.company.rnc.as_str(), encf, self.stack.clock().now());
         let arecf = sign_foreign("<ARECF><a></a></ARECF>");
@@ -115,7 +123,7 @@ impl Api {
     }
 
     pub(crate) async fn signed_xml(&self, receipt: &Receipt) -> Vec<u8> {
-        let hash = receipt.signed.as_ref().unwrap().signed_xml;
+        let hash = receipt.fiscal.signed.as_ref().unwrap().signed_xml;
         let (scope, id) = (&receipt.scope, &receipt.public_id);
         let artifacts = self.stack.artifacts();
         let found = artifacts
@@ -125,7 +133,7 @@ impl Api {
     }
 }
 
-/// An archive that was read, every hash of its manifest checked.
+/// A parsed archive; every hash of its manifest was verified.
 pub(crate) struct Archive {
     pub(crate) files: BTreeMap<String, Vec<u8>>,
     pub(crate) manifest: Value,
@@ -148,7 +156,7 @@ impl Archive {
             assert_eq!(entry["size"], file.len(), "{entry}");
             assert_eq!(entry["sha256"], ContentHash::of(file).to_string(), "{entry}");
         }
-        // Everything but itself and its signature.
+        // Every file except the manifest and its signature.
         let own = usize::from(files.contains_key("manifest.json.sig")) + 1;
         assert_eq!(listed.len() + own, files.len());
         Self { files, manifest }

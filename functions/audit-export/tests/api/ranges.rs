@@ -1,7 +1,7 @@
-//! Which receipts an archive is of, and which are too many.
+//! The span of an archive, and its size limit.
 
 use ecf::{Environment, ReceiptState};
-use ecf_store::NewReceipt;
+use ecf_store::receipts::NewReceipt;
 use ecf_testkit::{request, seeded_receipt};
 use http::Method;
 use jiff::{SignedDuration, Timestamp};
@@ -108,7 +108,7 @@ async fn a_span_that_ends_before_it_begins_is_told() {
     );
 }
 
-/// So many receipts in an hour of the clock, without documents.
+/// This number of receipts, within an hour of the clock, without documents.
 fn receipts(api: &Api, count: usize, from: usize) -> Vec<NewReceipt> {
     let now: Timestamp = api.stack.clock().now();
     let receipt = |place: usize| {
@@ -161,7 +161,7 @@ or have the operator export it"
             { "date_from": "2026-11-29T04:00:00Z", "date_to": "2026-11-30T03:59:59.999Z" },
         ])
     );
-    // What is proposed is taken: these have no documents, which is remarked.
+    // The proposed ranges are accepted. These receipts have no documents, which the index remarks.
     let range = &error["ctx"]["ranges"][1];
     let query = format!(
         "?date_from={}&date_to={}",

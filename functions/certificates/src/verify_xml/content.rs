@@ -1,4 +1,4 @@
-//! What a document says, and what is wrong with it apart from its signature.
+//! The content of a document, and its errors apart from the signature.
 
 use ecf::messages::{Acecf, Anecf, Arecf, MessageError, Rfce, Semilla};
 use ecf::rules::{self, Context};
@@ -41,13 +41,13 @@ pub(crate) struct FileNameView {
 /// The bytes of a document.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Source<'a> {
-    /// As they were sent: only these show the form of the XML.
+    /// The bytes as sent; only these show the form of the XML.
     pub(super) sent: &'a [u8],
-    /// What the signature covers, when it verifies.
+    /// The signed content, if the signature verifies.
     pub(super) content: &'a [u8],
 }
 
-/// A document, read as far as it can be.
+/// A document, parsed as far as possible.
 #[derive(Debug, Default)]
 pub(super) struct Content {
     pub(super) document: Option<ContentView>,
@@ -61,7 +61,7 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// Reads any document of the scheme; a form of the portal has nothing to be judged.
+    /// Reads any document of the scheme. A form of the portal has no structure or rules to validate.
     pub(super) fn read(source: Source<'_>, environment: Environment, now: Timestamp) -> Self {
         let read = Document::from_xml(source.content).and_then(|mut received| {
             let form = structure::check(source.sent, Some(received.receipt_type))?;
@@ -75,17 +75,17 @@ impl Content {
         }
     }
 
-    /// Who made the document.
+    /// The taxpayer who made the document.
     pub(super) fn issuer(&self) -> Option<&Rnc> {
         self.issuer.as_ref()
     }
 
-    /// When it says that it was signed.
+    /// The signing time that the document states.
     pub(super) fn signed_at(&self) -> Option<Timestamp> {
         self.signed_at
     }
 
-    /// Whether nothing was found that the authority would reject.
+    /// Whether the document has no error for which the authority would reject it.
     pub(super) fn is_right(&self) -> bool {
         self.structure.is_empty() && !self.is_refused
     }
@@ -122,7 +122,7 @@ impl Content {
         };
         let today = Fecha::at(now);
         let signed_at = document.fecha_hora_firma.and_then(FechaHora::instant);
-        // An archived document was right on its day; a clock that runs ahead makes no other day.
+        // An archived document is judged by the rules of its signing day. A signing time in the future counts as today.
         let signed_on = signed_at.map_or(today, Fecha::at).min(today);
         let mut found = as_of(signed_on);
         if signed_on != today {
@@ -209,7 +209,7 @@ impl Content {
         }
     }
 
-    /// Whoever acknowledges is the buyer, and gives its name to the file.
+    /// The buyer sends the acknowledgement, so its RNC is in the file name.
     fn of_acknowledgement(arecf: Arecf) -> Self {
         let detail = arecf.detalle_acusede_recibo;
         Self {
@@ -228,7 +228,7 @@ impl Content {
         }
     }
 
-    /// As with the acknowledgement.
+    /// The buyer sends the approval, so its RNC is in the file name.
     fn of_approval(acecf: Acecf) -> Self {
         let detail = acecf.detalle_aprobacion_comercial;
         Self {
@@ -289,7 +289,7 @@ impl Content {
     }
 }
 
-/// Whose a receipt is that cannot be read further: it is in another encoding, or of no known type.
+/// Identifies a receipt that cannot be parsed, because of its encoding or its unknown type.
 fn heading(bytes: &[u8]) -> Option<ContentView> {
     let heading = Heading::from_xml(bytes).ok()?;
     Some(ContentView {
@@ -301,7 +301,7 @@ fn heading(bytes: &[u8]) -> Option<ContentView> {
     })
 }
 
-/// Adds what is found on a later day only, as notices.
+/// Adds violations that exist on the later day only, as notices.
 fn add_as_notices(found: &mut Vec<Violation>, later: Vec<Violation>) {
     let is_new = |one: &Violation| {
         !found
@@ -326,7 +326,7 @@ fn graded(violation: &Violation) -> FieldError {
     finding(violation).with_ctx("grade", grade)
 }
 
-/// RNC of whoever sends the file, then the e-NCF (Descripción técnica, naming of files).
+/// The sender's RNC, then the e-NCF (Descripción técnica, naming of files).
 fn name(rnc: Option<&Rnc>, encf: Option<&Encf>) -> Option<String> {
     Some(format!("{}{}.xml", rnc?, encf?))
 }

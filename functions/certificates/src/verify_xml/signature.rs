@@ -1,8 +1,8 @@
-//! What is told of a document's signature and of who made it.
+//! The report on a document's signature and signer.
 
 use ecf::Rnc;
 use ecf_api::Instant;
-use ecf_trust::Owner;
+use ecf_certificates::Owner;
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;

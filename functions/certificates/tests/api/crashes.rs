@@ -1,4 +1,4 @@
-//! What is left when a call to AWS fails on the way.
+//! The state after a call to AWS fails midway.
 
 use ecf_testkit::{Fault, P12_PIN, test_p12};
 use jiff::SignedDuration;
@@ -18,7 +18,7 @@ async fn whatever_fails_between_secret_and_profile_the_same_upload_completes_it(
         let api = Api::start().await;
         let first = api.upload(test_p12(), P12_PIN).await.expect(201);
         api.stack.clock().advance(SignedDuration::from_mins(1));
-        // The company's own, so that the profile's write claims the RNC too.
+        // The company's own certificate, so that the write of the profile claims the RNC too.
         let renewed = p12_of("IDCDO-130000001", "2026-11-01", "2028-11-01");
         api.stack.calls().inject(operation, 1, fault);
         let answer = api.upload(&renewed, P12_PIN).await;

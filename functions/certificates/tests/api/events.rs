@@ -1,4 +1,4 @@
-//! The invocation payloads in `events/certificates`, through the gateway's adapter: bodies come as Base64.
+//! The invocation payloads in `events/certificates`, through the gateway's adapter: bodies arrive as base64.
 
 use std::{fs, path::Path};
 
@@ -44,7 +44,7 @@ async fn every_payload_in_the_folder_is_answered() {
     assert_eq!(status, 200);
 }
 
-/// A gateway that was not told that bodies are binary hands them over as text.
+/// A gateway that is not configured for binary bodies passes them on as text.
 #[tokio::test]
 async fn a_body_that_the_gateway_made_text_of_is_recognised() {
     let api = Api::start().await;

@@ -38,12 +38,12 @@ pub(crate) struct Api {
 }
 
 impl Api {
-    /// Certificates are made on the spot, so any is trusted.
+    /// The tests make their own certificates, so any issuer is trusted.
     pub(crate) async fn start() -> Self {
         Self::with(&[("CERTIFICATE_TRUST", "any")]).await
     }
 
-    /// With other variables than the template's defaults give.
+    /// With variables that differ from the template's defaults.
     pub(crate) async fn with(more: &[(&str, &str)]) -> Self {
         let stack = TestStack::start().await;
         let mut variables: BTreeMap<String, String> = stack.environment_of("certificates").clone();
@@ -88,7 +88,7 @@ impl Api {
         self.post_p12(CERTIFICATES, p12, &[("pin", pin)]).await
     }
 
-    /// The list, from the newest on: id and whether it is active.
+    /// The list, newest first: id and whether it is active.
     pub(crate) async fn listed(&self) -> Vec<(String, bool)> {
         let list = self.get(CERTIFICATES).await.expect(200);
         let entry = |one: &Value| (id_of(one), one["is_active"].as_bool().unwrap());
@@ -97,7 +97,7 @@ impl Api {
 }
 
 pub(crate) const FORM: &str = "multipart/form-data; boundary=limit";
-/// As the published client sends it: the name of the file is the whole path.
+/// The header of the published client, whose file name is the whole path.
 const P12_PART: &str =
     "name=\"certificate\"; filename=\"/home/ana/certificados/firma.p12\"\r\nContent-Type: application/x-pkcs12";
 
@@ -129,7 +129,7 @@ pub(crate) fn id_of(certificate: &Value) -> String {
     certificate["public_id"].as_str().unwrap().to_owned()
 }
 
-/// The one error of a 422: its place and its code, or its kind where it has none.
+/// The only error of a 422: its place and its code, or its kind if it has no code.
 pub(crate) fn fault(body: &Value) -> (String, String) {
     let [error] = body["detail"].as_array().unwrap().as_slice() else {
         panic!("one error was expected: {body}")
@@ -148,7 +148,7 @@ pub(crate) fn is(place: &str, code: &str) -> (String, String) {
     (place.to_owned(), code.to_owned())
 }
 
-/// The codes of an answer's warnings.
+/// The codes of the response's warnings.
 pub(crate) fn warnings(uploaded: &Value) -> Vec<&str> {
     let warnings = uploaded["warnings"].as_array().unwrap();
     warnings

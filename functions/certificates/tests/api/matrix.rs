@@ -1,4 +1,4 @@
-//! P12 files as the tools of twenty years write them, made by the `openssl` tool, through the API.
+//! P12 files in the formats of twenty years, made with the `openssl` tool, through the API.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::{Api, fault, is};
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/bench/gen_keys.sh");
 const PIN: &str = "prueba123";
 
-/// File, PIN, and the code of what it is refused with, if it is.
+/// File, PIN, and the code of the error, if it is rejected.
 const FILES: [(&str, &str, Option<&str>); 14] = [
     ("modern", PIN, None),
     ("legacy", PIN, None),
@@ -19,7 +19,7 @@ const FILES: [(&str, &str, Option<&str>); 14] = [
     ("empty", "", None),
     ("utf8", "contraseña", None),
     ("utf8_legacy", "contraseña", None),
-    // With a PIN, so that only the check shows whether the file was altered.
+    // The file has a PIN, so only the integrity check shows whether it was altered.
     ("nomac", PIN, Some("no_mac")),
     ("ca_first", PIN, None),
     ("chain_legacy", PIN, None),
@@ -53,7 +53,7 @@ async fn every_file_of_the_matrix_is_taken_or_refused_with_its_own_code() {
     assert_eq!(api.listed().await.len(), 2);
 }
 
-/// The same with files that need no tool, and with what no real tool writes.
+/// The same for files that need no tool, and for files that no real tool writes.
 #[tokio::test]
 async fn files_of_every_cipher_are_taken_and_those_that_cannot_sign_are_told_apart() {
     let api = Api::start().await;

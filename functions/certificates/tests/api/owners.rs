@@ -1,4 +1,4 @@
-//! Whose certificate it is.
+//! The owner of a certificate.
 
 use ecf_testkit::{P12_PIN, RNC, test_p12};
 

@@ -1,4 +1,4 @@
-//! Forms and files that do not serve. Nothing of them is kept.
+//! Invalid forms and files. Nothing of them is stored.
 
 use ecf_testkit::{P12_PIN, test_p12};
 

@@ -1,4 +1,5 @@
-//! Files with several keys or certificates, without integrity check, or damaged by a text conversion: upload and inspection agree.
+//! Files with several keys or certificates, without integrity check, or damaged by a text conversion: upload and
+//! inspection agree.
 
 use ecf_store::{CertificateFile, Identities};
 use ecf_testkit::test_p12;
@@ -27,7 +28,7 @@ fn packed(keys: &[&Party], certificates: &[&Party]) -> Vec<u8> {
     test_certificates::assembled(keys, certificates, PIN, Mac::Sha256).unwrap()
 }
 
-/// What the inspection says, which must be what the upload does.
+/// The result of the inspection, which must agree with the upload.
 async fn inspected(api: &Api, p12: &[u8], pin: &str, is_taken: bool) -> Value {
     let found = api.post_p12(INSPECT, p12, &[("pin", pin)]).await.expect(200);
     assert_eq!(found["would_be_taken"], is_taken, "{found}");
@@ -101,7 +102,7 @@ async fn e1_the_certificate_that_signs_follows_the_clock_at_every_place() {
             .not_after
     };
     assert_eq!(used(api.stack.clock().now()).await, day("2026-12-15"));
-    // Loaded before, and expired in the cache since.
+    // The file was loaded before, and one of its certificates has expired in the cache since.
     let later = day("2026-12-16");
     assert_eq!(used(later).await, day("2028-12-10"));
     api.stack.clock().advance(api.stack.clock().now().duration_until(later));
@@ -148,7 +149,7 @@ async fn e2_a_file_of_which_nothing_may_sign_lists_every_certificate_with_its_re
     let found = inspected(&api, &p12, PIN, false).await;
     assert_eq!(codes(&found), ["expired", "key_usage", "several_keys"]);
 
-    // One reason for all stays that reason's code.
+    // One reason for all certificates remains the code of the error.
     let earlier = signer("2022-01-01", "2024-01-01");
     let p12 = packed(&[&earlier, &expired], &[&earlier, &expired]);
     let refused = api.upload(&p12, PIN).await.expect(422);
@@ -181,7 +182,7 @@ async fn e3_without_integrity_check_only_a_file_without_pin_is_taken_and_with_a_
     assert_eq!(api.listed().await.len(), 1);
 }
 
-/// What was accepted before the rule opens on.
+/// Files that were accepted before the rule still open.
 #[tokio::test]
 async fn e3_a_stored_file_without_integrity_check_still_signs() {
     let api = Api::start().await;

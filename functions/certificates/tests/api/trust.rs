@@ -1,4 +1,4 @@
-//! Which of a taxpayer's own certificates verify its company.
+//! Verification of a company by the taxpayer's own certificate.
 
 use ecf_testkit::{P12_PIN, RNC};
 use test_certificates::{Cipher, Party, file};
@@ -66,7 +66,7 @@ async fn who_is_trusted_is_asked_only_when_it_matters() {
     let without = api.stack.calls().count("GetSecretValue");
     api.upload(&p12, P12_PIN).await.expect(201);
     api.stack.calls().reset();
-    // Verified once, it stays so, whoever is trusted later.
+    // Verification is permanent, even if other authorities are trusted later.
     let own = p12_of("RNC130000001", "2026-01-01", "2028-01-01");
     let uploaded = api.upload(&own, P12_PIN).await.expect(201);
     assert_eq!(warnings(&uploaded), [""; 0]);

@@ -1,7 +1,7 @@
-//! `POST /api/v1/client/certificates` with files that serve.
+//! `POST /api/v1/client/certificates` with usable files.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use ecf_store::{CertificateFile, Company, Identities};
+use ecf_store::{CertificateFile, Identities, companies::Company};
 use ecf_testkit::{P12_PIN, test_p12};
 use futures::future::join_all;
 use jiff::{SignedDuration, Timestamp};
@@ -57,7 +57,7 @@ async fn k7_no_instance_pays_for_the_rounds_that_an_upload_asks_for() {
         .map(|one| one.iterations)
         .collect();
     assert_eq!(rounds, [Some(2048), Some(2048)]);
-    // Instances sign with it, and the same file again pushes nothing out.
+    // Instances sign with it. The same file again does not displace an earlier version.
     let instance = Identities::new(api.stack.vault());
     let identity = instance
         .of(&api.company.scope.company, api.stack.clock().now())
@@ -148,7 +148,7 @@ async fn running_instances_follow_within_minutes_and_at_once_where_the_old_one_h
     assert_eq!(used().await, "2029-01-01T04:00:00Z");
 }
 
-/// An instance that reads the profile, as issuing does, does not wait until its cache is old.
+/// An instance that reads the profile, as issuing does, does not wait for its cache to expire.
 #[tokio::test]
 async fn e5_an_instance_signs_with_the_certificate_that_the_profile_names() {
     let api = Api::start().await;
@@ -169,13 +169,13 @@ async fn e5_an_instance_signs_with_the_certificate_that_the_profile_names() {
     let after = profile().await;
     assert_eq!(used(&after).await, "2026-12-02T00:00:00Z");
 
-    // The vault is read once for each change, and no more.
+    // The vault is read once for each change.
     api.stack.calls().reset();
     for _ in 0..3 {
         used(&after).await;
     }
     assert_eq!(api.stack.calls().count("GetSecretValue"), 0);
-    // A profile that lags behind the vault costs one read.
+    // A profile older than the vault costs one read.
     for _ in 0..3 {
         assert_eq!(used(&before).await, "2026-12-02T00:00:00Z");
     }

@@ -204,7 +204,7 @@ async fn c3_an_archived_receipt_is_judged_as_of_its_signature() {
         "{expired}"
     );
 
-    // Expired on the day of its signature, it was never right.
+    // The number was expired on the day of the signature, so the document was never valid.
     let late = RECEIPT.replace(
         "<FechaVencimientoSecuencia>31-12-2028",
         "<FechaVencimientoSecuencia>31-12-2025",

@@ -5,7 +5,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use ecf::Environment;
 use ecf_api::{ApiError, ApiKeySecret, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
-use ecf_store::{ApiKeyCreated, ApiKeyId, KeyScope, ListedApiKey, NewApiKey};
+use ecf_store::{
+    ApiKeyId,
+    api_keys::{ApiKeyCreated, KeyScope, ListedApiKey, NewApiKey},
+};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -13,8 +16,8 @@ use utoipa::ToSchema;
 use super::list::{ListedApiKeyView, own};
 use crate::App;
 
-/// How many keys of one environment may work at the same time. It stops a program that runs wild; requests at the same moment
-/// may pass it by a few, which harms nobody.
+/// Upper bound of the valid keys of one environment, against a faulty program. Concurrent requests may exceed it by a
+/// few keys.
 const WORKING_KEYS_LIMIT: usize = 20;
 
 /// A key to make, for the environment of the key that asks.
@@ -120,7 +123,8 @@ pub(crate) async fn create(
     };
     match app.table.create_api_key(new).await? {
         ApiKeyCreated::New => {}
-        // An instance remembers a key for a minute, and a revoked one leaves nothing behind.
+        // An instance caches a key for a minute, so a revoked key may still pass authentication. It must not create
+        // another key.
         ApiKeyCreated::CreatorRevoked => return Err(ApiError::invalid_api_key()),
         ApiKeyCreated::Taken => return Err(ApiError::internal("a random API key was taken")),
     }

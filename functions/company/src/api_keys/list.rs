@@ -4,7 +4,10 @@ use axum::Json;
 use axum::extract::State;
 use ecf::Environment;
 use ecf_api::{ApiError, Caller, CodedError, Instant, ValidationError};
-use ecf_store::{ApiKeyId, KeyScope, ListedApiKey};
+use ecf_store::{
+    ApiKeyId,
+    api_keys::{KeyScope, ListedApiKey},
+};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, PathId, ValidQuery, ValidationError};
-use ecf_store::{ApiKeyId, ListedApiKey};
+use ecf_store::{ApiKeyId, api_keys::ListedApiKey};
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 

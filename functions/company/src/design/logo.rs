@@ -5,7 +5,10 @@ use axum::body::Bytes;
 use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, Download, FieldError, ValidationError};
 use ecf_ri::{Logo, LogoError};
-use ecf_store::{DesignChanges, Edit, LogoKind, StoredLogo};
+use ecf_store::{
+    FieldEdit,
+    designs::{DesignChanges, LogoKind, StoredLogo},
+};
 use http::{HeaderMap, header};
 
 use super::DesignView;
@@ -45,7 +48,7 @@ pub(crate) async fn put(
         .put_logo(caller.company(), kind.content_type(), bytes)
         .await?;
     let changes = DesignChanges {
-        logo: Edit::Set(StoredLogo { hash, kind }),
+        logo: FieldEdit::Set(StoredLogo { hash, kind }),
         ..DesignChanges::default()
     };
     let changed = app
@@ -96,7 +99,7 @@ pub(crate) async fn download(State(app): State<App>, caller: Caller) -> Result<D
 )]
 pub(crate) async fn delete(State(app): State<App>, caller: Caller) -> Result<Json<DesignView>, ApiError> {
     let changes = DesignChanges {
-        logo: Edit::Clear,
+        logo: FieldEdit::Clear,
         ..DesignChanges::default()
     };
     let changed = app
@@ -115,7 +118,7 @@ fn stated_kind(headers: &HeaderMap) -> Result<LogoKind, ApiError> {
     kind.ok_or_else(|| ApiError::unsupported_media_type("image/png or image/jpeg"))
 }
 
-/// Decoding is nothing but computing, so it is done beside the tasks that wait for others.
+/// Decodes the image on a blocking thread, because it is pure computation.
 async fn check(kind: LogoKind, bytes: Bytes) -> Result<(), ApiError> {
     let is_png = bytes.starts_with(b"\x89PNG");
     let read = tokio::task::spawn_blocking(move || Logo::read(&bytes)).await;

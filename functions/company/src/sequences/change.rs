@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use ecf::{Encf, Fecha, Node};
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, PathId, ValidJson, ValidationError};
-use ecf_store::{Changed, RangeChanges, RangeId};
+use ecf_store::numbers::{RangeChanged, RangeChanges, RangeId};
 use jiff::civil::Date;
 use utoipa::ToSchema;
 
@@ -85,8 +85,8 @@ pub(crate) async fn change_sequence(
         valid_until: valid_until.transpose()?,
     };
     match app.table.change_range(&caller.scope, id, changes, now).await? {
-        Changed::Now(range) => Ok(Json(SequenceView::of(&range, caller.environment(), today))),
-        Changed::WouldShrink(range) => Err(refused(
+        RangeChanged::Now(range) => Ok(Json(SequenceView::of(&range, caller.environment(), today))),
+        RangeChanged::WouldShrink(range) => Err(refused(
             "range_end",
             "range_shrinks",
             format!(
@@ -97,7 +97,7 @@ pub(crate) async fn change_sequence(
                 .range_end
                 .map_or(Node::Null, |end| Node::Number(end.to_string().into())),
         )),
-        Changed::Overlaps(other) => Err(overlaps(&other)),
-        Changed::Missing => Err(ApiError::not_found()),
+        RangeChanged::Overlaps(other) => Err(overlaps(&other)),
+        RangeChanged::Missing => Err(ApiError::not_found()),
     }
 }

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use ecf::{Encf, Environment, Fecha, ReceiptType};
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, ValidJson, ValidationError};
-use ecf_store::{NewRange, Numbering, Opened, RANGES_PER_TYPE};
+use ecf_store::numbers::{NewRange, Numbering, RANGES_PER_TYPE, RangeOpened};
 use jiff::Timestamp;
 use jiff::civil::{Date, date};
 use utoipa::ToSchema;
@@ -80,7 +80,7 @@ impl FromFields for OpenSequence {
     }
 }
 
-/// One end of a range, as a number or as a whole e-NCF.
+/// One end of a range: a number or a complete e-NCF.
 #[derive(Debug, Clone, Copy)]
 struct Bound {
     sequence: u64,
@@ -158,14 +158,14 @@ pub(crate) async fn open_sequence(
     };
     let id = new.id();
     let (status, range) = match app.table.open_range(&caller.scope, new).await? {
-        Opened::New => {
+        RangeOpened::New => {
             let range = app.table.range(&caller.scope, id).await?;
             let range = range.ok_or_else(|| ApiError::internal("a range that was opened is not there"))?;
             (StatusCode::CREATED, range)
         }
-        Opened::Already(range) => (StatusCode::OK, range),
-        Opened::Overlaps(range) => return Err(overlaps(&range)),
-        Opened::TooMany => {
+        RangeOpened::Already(range) => (StatusCode::OK, range),
+        RangeOpened::Overlaps(range) => return Err(overlaps(&range)),
+        RangeOpened::TooMany => {
             return Err(ApiError::conflict(
                 "too_many_sequences",
                 format!(
@@ -178,8 +178,8 @@ pub(crate) async fn open_sequence(
     Ok((status, Json(SequenceView::of(&range, environment, today))))
 }
 
-/// The given last day, or the authority's rule: 31 December of the year after the authorisation. The test environments have a
-/// fixed later day.
+/// The given last day, or the authority's rule: 31 December of the year after the authorisation. The test environments
+/// have a fixed later day.
 fn valid_until(
     app: &App,
     request: &OpenSequence,

@@ -19,7 +19,7 @@ fn one(key: &Value) -> String {
     format!("{KEYS}/{}", key["public_id"].as_str().unwrap())
 }
 
-/// What a key is answered.
+/// The status of a request with a key.
 async fn asked(api: &Api, method: Method, path: &str, key: &Value) -> u16 {
     let key = key["key"].as_str().unwrap();
     request(&api.router, method, path, Some(key), None)
@@ -81,7 +81,7 @@ async fn it_is_told_to_the_hour_when_a_key_was_used_last() {
         assert_eq!(asked(&api, Method::GET, COMPANY, &key).await, 200);
         assert_eq!(last_used_at().await, format!("2026-11-27T{told}:00.000Z"));
     }
-    // A receipt that it issued is told by the day's counters.
+    // The day's counters record that the key issued a receipt.
     let (scope, at) = (api.company.scope, "2026-11-27T18:20:00Z".parse().unwrap());
     let id = key["public_id"].as_str().unwrap().parse().unwrap();
     let table = api.stack.table();
@@ -90,7 +90,7 @@ async fn it_is_told_to_the_hour_when_a_key_was_used_last() {
     assert_eq!(last_used_at().await, "2026-11-27T18:20:00.000Z");
     let days = table.day_counts(&scope, fiscal_day(at), fiscal_day(at)).await.unwrap();
     assert_eq!(days[0].created[&ReceiptType::E31], 1);
-    // Who is turned away uses nothing.
+    // A rejected request does not count as a use.
     assert_eq!(
         asked(&api, Method::DELETE, &format!("{}?allow_self=true", one(&key)), &key).await,
         204
@@ -149,7 +149,7 @@ async fn a_key_knows_makes_and_revokes_keys_of_its_own_environment_only() {
         [("body/environment".to_owned(), "enum".to_owned())]
     );
     let (company, id) = (api.company.scope.company, ecf_store::ApiKeyId::from_random([7; 20]));
-    let production = ecf_store::NewApiKey {
+    let production = ecf_store::api_keys::NewApiKey {
         company,
         environment: Environment::Ecf,
         rnc: api.company.rnc.clone(),
@@ -159,11 +159,11 @@ async fn a_key_knows_makes_and_revokes_keys_of_its_own_environment_only() {
         name: None,
         created_at: api.stack.clock().now(),
         expires_at: None,
-        scope: ecf_store::KeyScope::Full,
+        scope: ecf_store::api_keys::KeyScope::Full,
         created_by: None,
     };
     let created = api.stack.table().create_api_key(production).await.unwrap();
-    assert_eq!(created, ecf_store::ApiKeyCreated::New);
+    assert_eq!(created, ecf_store::api_keys::ApiKeyCreated::New);
     assert_eq!(api.get(KEYS).await.expect(200).as_array().unwrap().len(), 1);
     for unknown in [id.to_string(), "nonsense".to_owned()] {
         let answer = api.call(Method::DELETE, &format!("{KEYS}/{unknown}"), None).await;
@@ -192,7 +192,7 @@ async fn k1_the_keys_that_a_stolen_key_made_are_listed_and_revoked_with_it() {
             "public_id": key["public_id"], "prefix": key["prefix"], "name": key["name"], "created_by": key["created_by"],
         })
     };
-    // The thief has the second one revoked by hand: what it made still descends from the first.
+    // The second key is revoked by hand; the keys that it created still descend from the first.
     let revoke = async |key: &Value, query: &str| {
         let path = format!("{}{query}", one(key));
         api.call(Method::DELETE, &path, None).await
@@ -294,7 +294,7 @@ async fn k1_what_touches_production_needs_a_key_of_the_highest_environment_once_
     patched(&api.company.api_key).await.expect(200);
     let issue = async |environment: Environment, number: u8| {
         let secret = ecf_api::ApiKeySecret::generate(environment, [number; 24]);
-        let key = ecf_store::NewApiKey {
+        let key = ecf_store::api_keys::NewApiKey {
             company,
             environment,
             rnc: api.company.rnc.clone(),
@@ -304,12 +304,12 @@ async fn k1_what_touches_production_needs_a_key_of_the_highest_environment_once_
             name: None,
             created_at: api.stack.clock().now(),
             expires_at: Some(api.stack.clock().now() + SignedDuration::from_hours(1)),
-            scope: ecf_store::KeyScope::Full,
+            scope: ecf_store::api_keys::KeyScope::Full,
             created_by: None,
         };
         assert_eq!(
             api.stack.table().create_api_key(key).await.unwrap(),
-            ecf_store::ApiKeyCreated::New
+            ecf_store::api_keys::ApiKeyCreated::New
         );
         secret.text().to_owned()
     };
@@ -346,7 +346,7 @@ async fn k1_what_touches_production_needs_a_key_of_the_highest_environment_once_
         queries - 1,
         "the highest of all reads no list of keys"
     );
-    // A key that does not work any more counts for nothing.
+    // A key that is not valid any more does not count.
     api.stack.clock().advance(SignedDuration::from_hours(1));
     patched(&api.company.api_key).await.expect(200);
 }

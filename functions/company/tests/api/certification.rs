@@ -33,7 +33,7 @@ async fn d1_a_new_attempt_begins_once_for_each_key() {
     let other = json!({ "idempotency_key": "reset 2" });
     let third = json!({ "attempt": 3, "begun_at": "2026-11-27T16:01:00.000Z", "is_current": true });
     assert_eq!(api.call(Method::POST, ATTEMPTS, Some(&other)).await.expect(201), third);
-    // The first key says how its attempt stands now.
+    // The first idempotency key is answered with the current state of its attempt.
     let past = json!({ "attempt": 2, "begun_at": "2026-11-27T16:00:00.000Z", "is_current": false });
     assert_eq!(api.call(Method::POST, ATTEMPTS, Some(&body)).await.expect(200), past);
     let first = json!({ "attempt": 1, "begun_at": null, "is_current": false });

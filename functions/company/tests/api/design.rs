@@ -10,7 +10,7 @@ use crate::{Api, faults};
 const DESIGN: &str = "/api/v1/client/company/design";
 const LOGO: &str = "/api/v1/client/company/design/logo";
 
-/// A PNG of one colour, with its pixels stored.
+/// A PNG of one colour, with uncompressed pixels.
 fn png(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
     let mut chunk = |kind: &[u8; 4], data: &[u8]| {
@@ -127,7 +127,7 @@ async fn what_is_no_safe_image_is_refused_and_the_logo_stays() {
     let cut = png(40, 20)[..50].to_vec();
     let mut damaged = png(40, 20);
     damaged[60] ^= 0xFF;
-    // It says that it has four thousand million pixels, and brings none.
+    // The header declares four thousand million pixels; the file contains none.
     let mut bomb = png(1, 1);
     bomb[16..24].copy_from_slice(&[0, 0, 0xFF, 0xFF, 0, 0, 0xFF, 0xFF]);
     for (name, content_type, bytes, code) in [

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::Api;
 
-/// Status and body of what goes back to the gateway.
+/// Status and body of the response to the gateway.
 async fn invoke(api: &Api, name: &str) -> (i64, Value) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../events/company")
@@ -62,9 +62,9 @@ async fn every_payload_in_the_folder_is_answered() {
     assert_eq!(invoke(&api, "show-design.json").await, (200, design));
     let (status, design) = invoke(&api, "delete-logo.json").await;
     assert_eq!((status, &design["logo"]), (200, &json!(null)), "{design}");
-    // Its id is of nobody.
+    // The id in the payload is unknown.
     assert_eq!(invoke(&api, "revoke-api-key.json").await.0, 404);
-    // The payload's key is of TesteCF.
+    // The key of the payload belongs to TesteCF.
     for name in ["begin-attempt.json", "attempts.json"] {
         let (status, refused) = invoke(&api, name).await;
         assert_eq!(

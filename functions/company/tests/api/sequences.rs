@@ -64,7 +64,7 @@ async fn an_opened_range_is_shown_with_every_field_and_gives_its_numbers() {
       "valid_until": "2027-12-31"
     }
     "#);
-    // The same once more is no second range.
+    // The same request again does not open a second range.
     assert_eq!(open(&api, body).await.expect(200), opened);
     let now = api.stack.clock().now();
     let table = api.stack.table();
@@ -117,9 +117,9 @@ async fn no_number_is_in_two_ranges_whoever_numbers_them() {
         refused["detail"]["message"],
         "the sequence 31-1 of type 31 has the numbers 1 to 100: no number may be in two"
     );
-    // The same range with the other side numbering is another range.
+    // The same numbers with the other numbering are a conflict.
     open(&api, range(1, 100, "service")).await.expect(409);
-    // Growing is held to the same.
+    // The same rule applies when a range grows.
     let refused = change(&api, "31-1", json!({ "range_end": 150 })).await.expect(409);
     assert_eq!(refused["detail"]["code"], "sequence_overlaps");
     let grown = change(&api, "31-101", json!({ "range_end": 300 })).await.expect(200);

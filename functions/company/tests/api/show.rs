@@ -7,7 +7,7 @@ use axum::body::Body;
 use company::App;
 use ecf_runtime::PublicAddress;
 use ecf_runtime::env::Env;
-use ecf_store::{NewRange, Numbering};
+use ecf_store::numbers::{NewRange, Numbering};
 use ecf_testkit::{TestStack, request, send};
 use http::{Method, Request};
 use jiff::SignedDuration;
@@ -33,7 +33,7 @@ async fn a_new_company_has_no_certificate_no_types_and_every_default() {
     assert_eq!(shown, expected);
 }
 
-/// A company that is verified, and its function with this setting of the operator.
+/// A verified company, and its function with this setting of the operator.
 async fn verified(public_url: Option<&str>) -> Api {
     let stack = TestStack::start().await;
     let company = stack

@@ -2,7 +2,12 @@
 
 use ecf::{Environment, ReceiptState};
 use ecf_store::{
-    AuthorityStatus, Breaker, Cause, Host, NewRange, NewWebhook, Numbering, Open, WebhookId, Window, fiscal_day,
+    WebhookId,
+    authority::{AuthorityStatus, MaintenanceWindow},
+    breaker::{Breaker, Cause, Host, OpenBreaker},
+    fiscal_day,
+    numbers::{NewRange, Numbering},
+    webhooks::NewWebhook,
 };
 use jiff::ToSpan as _;
 use serde_json::json;
@@ -93,7 +98,7 @@ async fn numbers_that_run_low_and_ranges_that_expire_are_told() {
         };
         table.open_range(&api.company.scope, range).await.unwrap();
     }
-    // Four of five are given: one is left, and a fifth of the range is the threshold.
+    // Four of five numbers are used: one is left, and the threshold is a fifth of the range.
     let now = api.stack.clock().now();
     for _ in 0..4 {
         let note = "33".parse().unwrap();
@@ -142,7 +147,7 @@ async fn webhooks_that_are_switched_off_are_counted_apart() {
             .await
             .unwrap();
     }
-    // One that is switched off is told nothing, so it cannot fail.
+    // A webhook that is switched off gets no deliveries, so it cannot fail.
     let (table, scope, now) = (api.stack.table(), &api.company.scope, api.stack.clock().now());
     for (id, ago) in [([1; 20], 1), ([2; 20], 60)] {
         let id = WebhookId::from_random(id);
@@ -183,7 +188,7 @@ async fn an_authority_out_of_reach_is_told() {
         checked_at: now,
         available: Some(true),
         services: vec![],
-        windows: vec![Window {
+        windows: vec![MaintenanceWindow {
             start: now - 1.hour(),
             end: now + 1.hour(),
         }],
@@ -203,7 +208,7 @@ async fn r8_summaries_are_held_while_no_token_can_be_had_for_them() {
     for (away, receipts) in [(Host::Ecf, "held"), (Host::Fc, "sent")] {
         let api = Api::start().await;
         let now = api.stack.clock().now();
-        let open = Open {
+        let open = OpenBreaker {
             since: now,
             cause: Cause::Failures,
             probe_at: now + 10.minutes(),

@@ -15,7 +15,7 @@ use http::Method;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-/// Nothing on loopback takes that long.
+/// Time limit; no call on loopback takes that long.
 const PATIENCE: Duration = Duration::from_secs(20);
 const PATH: &str = "/api/v1/taxauth/directory";
 const BUYER: &str = "131880681";
@@ -73,7 +73,7 @@ impl World {
         answer.json().await.unwrap_or(Value::Null)
     }
 
-    /// How often the directory was asked.
+    /// The number of requests to the directory.
     async fn questions(&self) -> u64 {
         let counters = self.control(Method::GET, "counters", &Value::Null).await;
         let counters = counters.as_array().unwrap().iter();

@@ -2,7 +2,10 @@
 
 use axum::body::Body;
 use ecf::{ReceiptState, ReceiptType};
-use ecf_store::{ContentHash, Created, Mode, NewReceipt, Receipt, ReceiptId, Withdrawal};
+use ecf_store::{
+    ContentHash, Receipt, ReceiptId,
+    receipts::{Created, Mode, NewReceipt, Withdrawal},
+};
 use ecf_testkit::{Fault, send};
 use http::{Method, Request};
 use serde_json::json;
@@ -16,7 +19,7 @@ fn file_of(receipt: &Receipt, artifact: &str) -> String {
 }
 
 impl Api {
-    /// A receipt that was kept and is not signed yet.
+    /// A stored receipt that is not signed yet.
     async fn unsigned(&self, key: &str, ecf_type: ReceiptType, monto_total: &str) -> Receipt {
         let now = self.stack.clock().now();
         let new = NewReceipt {
@@ -106,7 +109,7 @@ async fn the_xml_is_what_was_signed_and_the_generated_one_what_the_signature_cov
     let api = Api::start().await;
     let receipt = api.receipt("E310000000001").await;
     let signed = api.get(&file_of(&receipt, "signed-xml")).await.bytes;
-    let kept = receipt.signed.as_ref().unwrap().signed_xml;
+    let kept = receipt.fiscal.signed.as_ref().unwrap().signed_xml;
     assert_eq!(ContentHash::of(&signed), kept);
     let verified = verify(&signed, &Limits::default()).unwrap();
     let generated = api.get(&file_of(&receipt, "generated-xml")).await.bytes;
@@ -181,11 +184,13 @@ async fn a_type_or_switch_that_there_is_not_is_told() {
     let refused = api.get(&format!("{path}?refresh=maybe")).await.expect(422);
     assert_eq!(refused["detail"][0]["loc"], json!(["query", "refresh"]));
     let refused = api.get(&format!("{path}?format=a5")).await.expect(422);
+    let papers = ecf_ri::Format::ALL.map(|format| format!("'{format}'"));
+    let (last, others) = papers.split_last().unwrap();
     assert_eq!(
         (&refused["detail"][0]["loc"], &refused["detail"][0]["msg"]),
         (
             &json!(["query", "format"]),
-            &json!("Input should be 'letter', 'a4', 'roll80' or 'roll58'")
+            &json!(format!("Input should be {} or {last}", others.join(", ")))
         )
     );
     for (refresh, status) in [("true", 200), ("false", 200), ("", 422)] {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{Api, path_of};
 
-/// What goes back to the gateway, asked under another path than the payload's.
+/// The response to the gateway, for another path than the payload's.
 async fn invoke(api: &Api, name: &str, path: Option<String>) -> Value {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../events/documents");
     let mut event: Value = serde_json::from_str(&fs::read_to_string(folder.join(name)).unwrap()).unwrap();
@@ -29,7 +29,7 @@ async fn every_payload_in_the_folder_is_answered() {
     let body = |answer: Value| -> Value { serde_json::from_str(answer["body"].as_str().unwrap()).unwrap() };
     let list = body(invoke(&api, "list.json", None).await);
     assert_eq!((&list["total"], &list["limit"]), (&json!(1), &json!(20)), "{list}");
-    // The ids of the payloads are of nobody, so they name one that is there.
+    // The ids in the payloads are unknown here, so the path names an existing receipt.
     let show = body(invoke(&api, "show.json", Some(path.clone())).await);
     assert_eq!(show, list["items"][0]);
     let artifacts = body(invoke(&api, "artifacts.json", Some(format!("{path}/artifacts"))).await);

@@ -15,7 +15,7 @@ async fn signed_files_come_as_they_were_kept() {
     let api = Api::start().await;
     let full = api.receipt("E310000000001").await;
     let summary = api.receipt("E320000000001").await;
-    let signed = |receipt: &Receipt| receipt.signed.clone().unwrap();
+    let signed = |receipt: &Receipt| receipt.fiscal.signed.clone().unwrap();
     for (receipt, file, kind, hash) in [
         (&full, "xml", ArtifactKind::SignedXml, signed(&full).signed_xml),
         (&summary, "xml", ArtifactKind::SignedXml, signed(&summary).signed_xml),

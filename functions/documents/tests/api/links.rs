@@ -1,7 +1,10 @@
-//! Files that no answer can carry: a redirect to an address of limited life.
+//! Files above the response limit: a redirect to an address that expires.
 
 use ecf_runtime::MOST_FILE_BYTES;
-use ecf_store::{ArtifactKind, ContentHash, Created, Mode, NewReceipt, Receipt, ReceiptId, Signed};
+use ecf_store::{
+    ArtifactKind, ContentHash, Receipt, ReceiptId,
+    receipts::{Created, Mode, NewReceipt, Signed},
+};
 
 use crate::{Api, path_of};
 
@@ -10,7 +13,7 @@ impl Api {
     async fn receipt_of(&self, key: &str, size_bytes: usize) -> (Receipt, Vec<u8>) {
         let template = self.stack.signed_receipt(&self.company, key).await;
         let (scope, now, artifacts) = (self.company.scope, self.stack.clock().now(), self.stack.artifacts());
-        let signed = template.signed.clone().unwrap();
+        let signed = template.fiscal.signed.clone().unwrap();
         let kind = ArtifactKind::SignedXml;
         let xml = artifacts.get(&scope, now, &template.public_id, kind, &signed.signed_xml);
         let xml = String::from_utf8(xml.await.unwrap().unwrap().to_vec()).unwrap();
@@ -25,15 +28,15 @@ impl Api {
             company_rnc: self.company.rnc.clone(),
             idempotency_key: key,
             payload_hash: [0; 32],
-            ecf_type: template.ecf_type,
+            ecf_type: template.fiscal.ecf_type,
             external_id: None,
             mode: Mode::Immediate,
             state: template.state,
             created_at: now,
             scheduled_for: None,
-            monto_total: template.monto_total,
+            monto_total: template.fiscal.monto_total,
             rnc_comprador: None,
-            fecha_emision: template.fecha_emision,
+            fecha_emision: template.fiscal.fecha_emision,
             signed: Some(Signed {
                 encf: "E310000000999".parse().unwrap(),
                 signed_xml: signed_xml.await.unwrap(),
@@ -48,7 +51,7 @@ impl Api {
         }
     }
 
-    /// What the address of a redirect gives to somebody without a key.
+    /// The response at the redirect's address, without an API key.
     async fn followed(&self, path: &str) -> (reqwest::header::HeaderMap, Vec<u8>) {
         let answer = self.get(path).await;
         assert_eq!(answer.status, 303, "{path}");
@@ -105,7 +108,7 @@ async fn r6_a_print_that_no_answer_can_carry_is_a_link() {
     let listed = s3.list_objects_v2().bucket(&bucket).send().await.unwrap();
     let mut print = listed.contents().iter().filter_map(|object| object.key());
     let print = print.rfind(|key| key.contains("/ri-")).unwrap().to_owned();
-    // A print of some thousand lines, in the place of the small one.
+    // A print of some thousand lines instead of the small one.
     let large = vec![b'%'; MOST_FILE_BYTES + 1];
     let put = s3.put_object().bucket(&bucket).key(print).body(large.clone().into());
     put.send().await.unwrap();

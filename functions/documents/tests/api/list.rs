@@ -16,7 +16,8 @@ async fn listed(api: &Api, query: &str) -> (Vec<String>, u64) {
     (numbers.collect(), page["total"].as_u64().unwrap())
 }
 
-/// Noon of 25 to 27 November, a receipt of type 31 and one of type 32 a minute later each day; those of the 26th are accepted.
+/// Three days, 25 to 27 November: at noon a receipt of type 31, a minute later one of type 32. Those of the 26th are
+/// accepted.
 async fn three_days(api: &Api) -> Vec<Receipt> {
     let mut receipts = Vec::new();
     for day in 1..=3 {
@@ -68,7 +69,7 @@ async fn every_filter_narrows_items_and_total() {
         ("encf=E310000000009", ""),
         ("external_id=SO-1", ""),
         ("track_id=track-2", ""),
-        // Both ends belong to it; without an offset it is local time.
+        // Both ends are included; without an offset they are local time.
         (
             "date_from=2026-11-28T12:00:00&date_to=2026-11-28T12:00:59.999",
             "E310000000002",
@@ -183,7 +184,7 @@ async fn nobody_lists_what_is_anothers() {
     }
 }
 
-/// What a page asks of AWS.
+/// The calls to AWS for one page.
 async fn calls_of(api: &Api, query: &str) -> BTreeMap<String, usize> {
     api.get(&format!("{DOCUMENTS}?{query}")).await.expect(200);
     api.stack.calls().reset();
@@ -238,7 +239,7 @@ async fn a_pages_calls_do_not_grow_with_the_total() {
             "{query}: {few:?}, then {many:?}"
         );
     }
-    // Which days are closed; the counters of months and of days; today, which is looked at in any case; the day of the page; its
+    // The closed days; the counters of months and of days; today, which is always read; the day of the page; its
     // receipts.
     let deep = calls_of(&of_many, "limit=1&status=accepted&offset=2000").await;
     let expected = [

@@ -14,7 +14,10 @@ mod show;
 use axum::Router;
 use documents::App;
 use ecf::ReceiptState;
-use ecf_store::{Receipt, Recorded, Verdict};
+use ecf_store::{
+    Receipt,
+    receipts::{Recorded, Verdict},
+};
 use ecf_testkit::{Answer, TestCompany, TestStack, request};
 use http::Method;
 
@@ -32,7 +35,7 @@ impl Api {
         Self::of(TestStack::start().await).await
     }
 
-    /// In a deployment that retains documents for this number of days.
+    /// A deployment that retains documents for this number of days.
     pub(crate) async fn retaining(days: &str) -> Self {
         Self::of(TestStack::with_parameters(&[("DocumentRetentionDays", days)]).await).await
     }
@@ -54,7 +57,13 @@ impl Api {
         let receipt = self.stack.signed_receipt(&self.company, encf).await;
         let (table, scope) = (self.stack.table(), &self.company.scope);
         table
-            .count_created(scope, receipt.day(), receipt.ecf_type, &receipt.monto_total, None)
+            .count_created(
+                scope,
+                receipt.day(),
+                receipt.fiscal.ecf_type,
+                &receipt.fiscal.monto_total,
+                None,
+            )
             .await
             .unwrap();
         receipt
@@ -65,7 +74,7 @@ impl Api {
         self.judge(receipt, ReceiptState::Accepted).await;
     }
 
-    /// The receipt as the authority judged it.
+    /// A receipt with this verdict of the authority.
     pub(crate) async fn judge(&self, receipt: &Receipt, state: ReceiptState) {
         let (table, scope, now) = (self.stack.table(), &self.company.scope, self.stack.clock().now());
         let id = &receipt.public_id;
@@ -82,7 +91,13 @@ impl Api {
         let recorded = table.record_verdict(scope, id, verdict, now).await.unwrap();
         assert!(matches!(recorded, Recorded::Now(_)));
         table
-            .count_verdict(scope, receipt.day(), receipt.ecf_type, state, &receipt.monto_total)
+            .count_verdict(
+                scope,
+                receipt.day(),
+                receipt.fiscal.ecf_type,
+                state,
+                &receipt.fiscal.monto_total,
+            )
             .await
             .unwrap();
     }
@@ -96,7 +111,7 @@ impl Api {
     }
 }
 
-/// What the authority is made to answer.
+/// The authority's answer in these tests.
 pub(crate) const RESPONSE: &str = r#"{"codigo":1,"estado":"Aceptado","secuenciaUtilizada":true,"mensajes":[]}"#;
 
 /// The path of a receipt's record.

@@ -1,8 +1,13 @@
-//! `GET /api/v1/client/documents/{id}/artifacts/ri`: made once, kept, and made anew when something of it changes.
+//! `GET /api/v1/client/documents/{id}/artifacts/ri`: rendered once, stored, and rendered again when one of its parts
+//! changes.
 
 use bytes::Bytes;
 use ecf::ReceiptState;
-use ecf_store::{DesignChanges, Edit, LogoKind, Receipt, Recorded, StoredLogo, Withdrawal};
+use ecf_store::{
+    FieldEdit, Receipt,
+    designs::{DesignChanges, LogoKind, StoredLogo},
+    receipts::{Recorded, Withdrawal},
+};
 use jiff::SignedDuration;
 
 use crate::{Api, path_of};
@@ -19,7 +24,7 @@ async fn it_is_made_on_the_first_call_and_then_comes_from_the_bucket() {
     let first = api.get(&ri_of(&receipt, "")).await;
     assert_eq!(first.status, 200);
     assert!(first.bytes.starts_with(b"%PDF-1."));
-    // Is it there? The signed bytes; and kept.
+    // The look-up of a stored print, the signed bytes; then the print is stored.
     assert_eq!(
         (
             api.stack.calls().count("GetObject"),
@@ -85,7 +90,7 @@ async fn the_legend_of_a_contingency_is_printed_while_it_lasts() {
     let held = api.get(&ri_of(&receipt, "")).await;
     assert_eq!((normal.status.as_u16(), held.status.as_u16()), (200, 200));
     assert_ne!(held.bytes, normal.bytes);
-    // Before the verdict a print says that it is pending.
+    // A print before the verdict is marked as pending.
     api.accept(&receipt).await;
     let accepted = api.get(&ri_of(&receipt, "")).await.bytes;
     assert!(accepted != normal.bytes && accepted != held.bytes);
@@ -128,17 +133,17 @@ async fn it_is_printed_in_the_companys_design_from_the_change_on() {
         answer.bytes
     };
     let color = change(DesignChanges {
-        color: Edit::Set("#aa0000".to_owned()),
+        color: FieldEdit::Set("#aa0000".to_owned()),
         ..DesignChanges::default()
     });
     let color = color.await;
     let footer = change(DesignChanges {
-        footer: Edit::Set("Gracias por su compra".to_owned()),
+        footer: FieldEdit::Set("Gracias por su compra".to_owned()),
         ..DesignChanges::default()
     });
     let footer = footer.await;
     assert!(plain != color && color != footer && plain != footer);
-    // A logo that is not an image any more keeps nobody from a print.
+    // A logo that is not an image any more does not prevent a print.
     let artifacts = api.stack.artifacts();
     let hash = artifacts.put_logo(&company, "image/png", Bytes::from_static(b"no image"));
     let logo = StoredLogo {
@@ -146,14 +151,14 @@ async fn it_is_printed_in_the_companys_design_from_the_change_on() {
         kind: LogoKind::Png,
     };
     let changes = DesignChanges {
-        logo: Edit::Set(logo),
+        logo: FieldEdit::Set(logo),
         ..DesignChanges::default()
     };
     assert_eq!(change(changes).await, footer);
     let cleared = DesignChanges {
-        color: Edit::Clear,
-        footer: Edit::Clear,
-        logo: Edit::Clear,
+        color: FieldEdit::Clear,
+        footer: FieldEdit::Clear,
+        logo: FieldEdit::Clear,
     };
     assert_eq!(change(cleared).await, plain);
 }

@@ -1,11 +1,11 @@
-//! Many receipts at once.
+//! Many receipts in one write.
 
 use ecf::{ReceiptState, ReceiptType};
-use ecf_store::NewReceipt;
+use ecf_store::receipts::NewReceipt;
 use ecf_testkit::{TestCompany, seeded_receipt};
 use jiff::{SignedDuration, Timestamp};
 
-/// So many receipts, evenly over so many days until `now`: of four, three are of type 32; of ten, nine are accepted.
+/// `count` receipts, evenly over `days` days until `now`: three of four are of type 32, nine of ten are accepted.
 pub(crate) fn receipts(company: &TestCompany, now: Timestamp, count: u32, days: u32) -> Vec<NewReceipt> {
     let spacing = SignedDuration::from_hours(24) * i32::try_from(days).unwrap() / i32::try_from(count).unwrap();
     let receipt = |place: u32| {

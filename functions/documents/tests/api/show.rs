@@ -10,7 +10,7 @@ async fn a_record_shows_everything_that_is_known_of_a_receipt() {
     let api = Api::start().await;
     let receipt = api.receipt("E310000000001").await;
     api.accept(&receipt).await;
-    let signed = receipt.signed.as_ref().unwrap();
+    let signed = receipt.fiscal.signed.as_ref().unwrap();
     let response: Value = serde_json::from_str(RESPONSE).unwrap();
     let path = path_of(&receipt);
     let link = |file: &str| format!("{path}/artifacts/{file}");

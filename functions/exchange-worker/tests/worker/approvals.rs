@@ -1,8 +1,9 @@
-//! Approvals and annulments that a request left open.
+//! Approvals and annulments that a request left unfinished.
 
 use ecf_store::{
-    Annulment, AnnulmentId, AnnulmentState, Approval, ApprovalId, ApprovalWay, ArtifactKind, ExchangeJob, Told,
-    ToldState,
+    AnnulmentId, ApprovalId, ArtifactKind, ExchangeJob,
+    annulments::{Annulment, AnnulmentState},
+    approvals::{Approval, ApprovalWay, Transmission, TransmissionState},
 };
 use ecf_testkit::{PeerAnswer, sign_foreign};
 use jiff::SignedDuration;
@@ -11,7 +12,7 @@ use serde_json::json;
 use crate::{BUYER, ENCF, World};
 
 impl World {
-    /// An approval of which nobody was told, as a request leaves it that died.
+    /// An approval that was not delivered yet, as a crashed request leaves it.
     async fn approval(&self) -> Approval {
         let (scope, now) = (&self.company.scope, self.stack.clock().now());
         let xml = sign_foreign("<ACECF></ACECF>");
@@ -34,8 +35,8 @@ impl World {
             receiver_url: None,
             receipt_unknown: false,
             created_at: now,
-            issuer: Told::PENDING,
-            authority: Told::PENDING,
+            issuer: Transmission::PENDING,
+            authority: Transmission::PENDING,
             authority_answer: None,
             attempts: 0,
             next_action_at: None,
@@ -72,12 +73,12 @@ async fn whoever_was_told_is_not_told_again() {
     world.list_peer().await;
     let approval = world.approval().await;
     world.peer.answer_next(PeerAnswer::Status(503));
-    // The second attempt follows at once: the kit's queue ignores delays.
+    // The second attempt follows at once: the test kit's queue ignores delays.
     world.run(world.tell(&approval, 0)).await;
     let now = world.now(&approval).await;
-    assert_eq!((now.attempts, now.issuer.state), (2, ToldState::Taken));
-    // The authority does not take this message, which is its answer.
-    assert_eq!(now.authority.state, ToldState::Refused);
+    assert_eq!((now.attempts, now.issuer.state), (2, TransmissionState::Taken));
+    // The authority rejects this message, which is its final answer.
+    assert_eq!(now.authority.state, TransmissionState::Refused);
     assert!(now.authority_answer.is_some());
     assert_eq!(now.next_action_at, None);
     assert_eq!(world.peer.documents("aprobacioncomercial").len(), 2);
@@ -104,11 +105,11 @@ async fn who_cannot_be_told_for_days_is_given_up() {
         world.stack.clock().advance(wait + SignedDuration::from_secs(1));
     }
     let now = world.now(&approval).await;
-    assert_eq!((now.attempts, now.issuer.state), (13, ToldState::GivenUp));
+    assert_eq!((now.attempts, now.issuer.state), (13, TransmissionState::GivenUp));
 }
 
 impl World {
-    /// Runs an annulment of the numbers 10 to 19 that its request left open, and gives it as it stands then.
+    /// Runs an unfinished annulment of the numbers 10 to 19, and returns its state afterwards.
     async fn annul(&self) -> Annulment {
         let annulment = self.keep_annulment().await;
         self.annul_again(&annulment).await
@@ -175,7 +176,7 @@ async fn an_annulment_whose_request_died_is_finished() {
     assert_eq!(world.locks().await, 10);
 }
 
-/// Its role lacked the right to, and no test had the worker ask for it.
+/// The worker's role lacked a permission, and no test had the worker use it.
 #[tokio::test]
 async fn k4_an_annulment_that_is_refused_later_gives_its_numbers_back() {
     let world = World::start().await;
@@ -188,7 +189,8 @@ async fn k4_an_annulment_that_is_refused_later_gives_its_numbers_back() {
     assert_eq!(world.locks().await, 0);
 }
 
-/// Numbers that the authority had annulled became free here: the refusal of the second message was taken for an answer to the first.
+/// Regression: numbers that the authority had annulled became free, because the rejection of the second message was
+/// taken for an answer to the first.
 #[tokio::test]
 async fn r9_an_annulment_whose_worker_died_keeps_its_numbers_when_the_authority_refuses_to_annul_them_twice() {
     let world = World::start().await;

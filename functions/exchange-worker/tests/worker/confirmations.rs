@@ -1,6 +1,10 @@
-//! What the tax authority says of a received receipt.
+//! The tax authority's answer about a received receipt.
 
-use ecf_store::{AuthorityState, DueRecord, ExchangeJob, InboxItem, SHARDS};
+use ecf_store::{
+    ExchangeJob,
+    due::{DueRecord, SHARDS},
+    inbox::{AuthorityState, InboxItem},
+};
 use ecf_testkit::foreign_receipt;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -27,7 +31,7 @@ impl World {
         found.unwrap().unwrap()
     }
 
-    /// Asks every eight hours.
+    /// Asks every eight hours until the answer is final.
     async fn ask_until_final(&self, item: &InboxItem) -> InboxItem {
         for _ in 0..40 {
             let now = self.item(item).await;
@@ -40,7 +44,7 @@ impl World {
         panic!("the question never ends");
     }
 
-    /// The questions that are due by then.
+    /// The questions that are due at that time.
     async fn due(&self, at: Timestamp) -> Vec<DueRecord> {
         let mut due = Vec::new();
         for shard in 0..SHARDS {
@@ -55,22 +59,22 @@ impl World {
 #[tokio::test]
 async fn s1_what_the_authority_never_had_is_not_found_after_three_days() {
     let world = World::start().await;
-    // The announcement is for `webhook-worker`.
+    // The announcement is a job of `webhook-worker`.
     world.stack.leave_messages();
     let item = world.planted().await;
     let (clock, begin) = (world.stack.clock().clone(), world.stack.clock().now());
-    // A first question that was lost is on the due index.
+    // A lost first question is on the due index.
     let due = world.due(begin + SignedDuration::from_mins(3)).await;
     assert_eq!(due, [DueRecord::Inbox(item.id)]);
     world.stack.calls().reset();
     world.run(world.confirm(&item, 0)).await;
-    // The kit's queue ignores delays, so several questions are asked at once. docs/cost.md has these figures.
+    // The test kit's queue ignores delays, so several questions are asked at once. docs/cost.md has these figures.
     let (units, questions) = (world.stack.calls().units(), f64::from(world.item(&item).await.asked));
     assert!(
         units.write <= 4.0 * questions && units.read <= 4.0 * questions,
         "{questions} questions: {units:?}"
     );
-    // A message that comes twice asks nothing.
+    // A repeated message asks no question.
     let asked = world.item(&item).await.asked;
     world.run(world.confirm(&item, 0)).await;
     assert_eq!(world.item(&item).await.asked, asked);
@@ -79,7 +83,7 @@ async fn s1_what_the_authority_never_had_is_not_found_after_three_days() {
     let days = now.authority_at.unwrap().duration_since(begin).as_hours() / 24;
     assert!((2..=4).contains(&days), "{days}");
     assert_eq!(world.due(clock.now() + SignedDuration::from_hours(240)).await, []);
-    // The copy in the list says the same.
+    // The copy in the list has the same state.
     let (listed, total) = world
         .stack
         .table()
@@ -90,7 +94,7 @@ async fn s1_what_the_authority_never_had_is_not_found_after_three_days() {
     assert_eq!((listed, total), (vec![(now.id, now.authority_at)], 1));
 }
 
-/// A question is claimed by its number, and the next one is on the due index from then on, so that a crash loses none.
+/// A question is claimed by its number, and the next one is on the due index from then on, so a crash loses none.
 #[tokio::test]
 async fn s1_a_question_that_died_is_asked_again() {
     let world = World::start().await;

@@ -1,9 +1,11 @@
-//! An accepted receipt to its buyer.
+//! Delivery of an accepted receipt to its buyer.
 
 use ecf::catalogue::EstadoAprobacion;
 use ecf::{Environment, ReceiptState};
 use ecf_store::{
-    Answered, ArtifactKind, BuyerAnswer, ContentHash, DeliveryState, DueRecord, ForeignText, Receipt, SHARDS,
+    ArtifactKind, ContentHash, ForeignText, Receipt,
+    due::{DueRecord, SHARDS},
+    receipts::{AnswerRecorded, BuyerAnswer, DeliveryState},
 };
 use ecf_testkit::{PeerAnswer, sign_foreign};
 use ecf_webhooks::News;
@@ -26,7 +28,7 @@ async fn a_receipt_is_delivered_with_a_token_and_its_acknowledgement_is_kept() {
     assert!(text.contains("filename=\"130000001E310000000001.xml\""), "{text}");
     let (table, artifacts) = (world.stack.table(), world.stack.artifacts());
     let (scope, id) = (&world.company.scope, &receipt.public_id);
-    let signed = receipt.signed.as_ref().unwrap().signed_xml;
+    let signed = receipt.fiscal.signed.as_ref().unwrap().signed_xml;
     let xml = artifacts
         .get(scope, receipt.created_at, id, ArtifactKind::SignedXml, &signed)
         .await;
@@ -34,7 +36,7 @@ async fn a_receipt_is_delivered_with_a_token_and_its_acknowledgement_is_kept() {
     assert!(text.contains(&xml), "the bytes that were signed are sent");
 
     let now = world.receipt(&receipt).await;
-    let delivery = now.buyer_delivery.unwrap();
+    let delivery = now.buyer.delivery.unwrap();
     assert_eq!(
         (delivery.state, delivery.attempts, delivery.words),
         (DeliveryState::Received, 1, None)
@@ -51,7 +53,7 @@ async fn a_receipt_is_delivered_with_a_token_and_its_acknowledgement_is_kept() {
     assert!(xmldsig::verify(&arecf.unwrap().unwrap(), &xmldsig::Limits::default()).is_ok());
     assert_eq!((now.outbox, now.next_action_at), (vec![], None));
 
-    // A message that comes twice does nothing.
+    // A repeated message has no effect.
     world.run(world.deliver(&receipt, 0)).await;
     assert_eq!(world.peer.documents("recepcion").len(), 1);
     assert_eq!(
@@ -60,7 +62,8 @@ async fn a_receipt_is_delivered_with_a_token_and_its_acknowledgement_is_kept() {
             .await
             .unwrap()
             .unwrap()
-            .buyer_delivery
+            .buyer
+            .delivery
             .unwrap()
             .attempts,
         1
@@ -76,7 +79,7 @@ async fn what_fails_is_tried_again_over_days_and_then_given_up() {
         world.peer.answer_next(PeerAnswer::Status(503));
     }
     world.run(world.deliver(&receipt, 0)).await;
-    // The first waits are messages; the kit's queue ignores delays, so three attempts are made at once.
+    // The first delays are messages; the test kit's queue ignores delays, so three attempts are made at once.
     let delivery = world.delivery(&receipt).await;
     assert_eq!((delivery.state, delivery.attempts), (DeliveryState::Pending, 4));
     assert_eq!(
@@ -160,7 +163,10 @@ async fn which_receipts_go_to_their_buyers() {
     let world = World::start().await;
     let receipt = world.accepted().await;
     let of = |ecf_type: &str| Receipt {
-        ecf_type: ecf_type.parse().unwrap(),
+        fiscal: ecf_store::receipts::Fiscal {
+            ecf_type: ecf_type.parse().unwrap(),
+            ..receipt.fiscal.clone()
+        },
         ..receipt.clone()
     };
     let accepted = ReceiptState::Accepted;
@@ -174,7 +180,10 @@ async fn which_receipts_go_to_their_buyers() {
     assert!(receipt.goes_to_buyer(ReceiptState::ConditionallyAccepted, false));
     assert!(!receipt.goes_to_buyer(ReceiptState::Rejected, false));
     let anonymous = Receipt {
-        rnc_comprador: None,
+        fiscal: ecf_store::receipts::Fiscal {
+            rnc_comprador: None,
+            ..receipt.fiscal.clone()
+        },
         ..receipt.clone()
     };
     assert!(!anonymous.goes_to_buyer(accepted, false));
@@ -216,7 +225,7 @@ async fn what_replaces_a_paper_receipt_is_for_the_authority_alone() {
     assert_eq!(world.peer.received().len(), 0);
 }
 
-/// What is deployed calls public addresses over https alone, whatever the directory says.
+/// A deployed service calls only public addresses over https, also if the directory has others.
 #[tokio::test]
 async fn an_address_that_leads_inside_is_not_called() {
     let world = World::with(&[("AllowLoopbackTargets", "false")]).await;
@@ -231,7 +240,7 @@ async fn an_address_that_leads_inside_is_not_called() {
         world
             .list(&json!({ "nombre": "X", "urlRecepcion": url, "urlAceptacion": url, "urlOpcional": "" }))
             .await;
-        // The directory's memory believes an entry for a minute at least.
+        // The directory's cache holds an entry for at least a minute.
         world.stack.clock().advance(SignedDuration::from_hours(7));
         let attempt = world.receipt(&receipt).await.delivery_attempts();
         world.run(world.deliver(&receipt, attempt)).await;
@@ -245,7 +254,7 @@ async fn an_address_that_leads_inside_is_not_called() {
     assert_eq!(world.peer.received().len(), 0);
 }
 
-/// Whoever died with the attempt leaves a lease, and the due index brings the receipt back.
+/// A crash during an attempt leaves a lease, and the due index recovers the receipt.
 #[tokio::test]
 async fn an_attempt_that_died_is_found_on_the_due_index() {
     let world = World::start().await;
@@ -266,7 +275,7 @@ async fn an_attempt_that_died_is_found_on_the_due_index() {
     assert_eq!((delivery.state, delivery.attempts), (DeliveryState::Received, 2));
 }
 
-/// A record has at most 400 KB: what strangers write must never keep it from being changed.
+/// A record has at most 400 KB: texts of strangers must not make it too large to change.
 #[tokio::test]
 async fn s4_the_largest_texts_of_a_buyer_leave_its_receipt_changeable() {
     let world = World::start().await;
@@ -288,13 +297,13 @@ async fn s4_the_largest_texts_of_a_buyer_leave_its_receipt_changeable() {
     };
     let news = news.announcement(&receipt.scope, world.company.rnc.as_str(), now);
     let recorded = table.record_buyer_answer(&receipt.scope, &receipt.public_id, &answer, &news);
-    assert_eq!(recorded.await.unwrap(), Answered::Now);
+    assert_eq!(recorded.await.unwrap(), AnswerRecorded::Now);
     world.peer.answer_next(PeerAnswer::Bytes(vec![b'x'; 1_000_000]));
     world.run(world.deliver(&receipt, 0)).await;
     let kept = world.receipt(&receipt).await;
-    assert_eq!(kept.buyer_delivery.unwrap().state, DeliveryState::Unverified);
+    assert_eq!(kept.buyer.delivery.unwrap().state, DeliveryState::Unverified);
     assert_eq!(
-        kept.buyer_answer.unwrap().reason.unwrap().len(),
+        kept.buyer.answer.unwrap().reason.unwrap().len(),
         ForeignText::MOST_BYTES
     );
     assert_eq!(kept.outbox, vec![]);

@@ -1,5 +1,5 @@
-//! `exchange-worker` on the embedded services, the simulated tax authority and another issuer on loopback: an accepted receipt reaches
-//! its buyer, whatever is slow, down or wrong in between.
+//! `exchange-worker` on the embedded services, the simulated tax authority and another issuer on loopback: an accepted
+//! receipt reaches its buyer despite delays, outages and errors.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
@@ -12,15 +12,18 @@ use std::time::Duration;
 
 use ecf_runtime::{Clock, process_batch};
 use ecf_simulator::{Options, Simulator};
-use ecf_store::{BuyerDelivery, ExchangeJob, OutboxEntry, Receipt, ReceiptJob};
+use ecf_store::{
+    ExchangeJob, Receipt, ReceiptJob,
+    receipts::{BuyerDelivery, OutboxEntry},
+};
 use ecf_testkit::{Peer, Queue, TestCompany, TestStack};
 use exchange_worker::{App, handle};
 use serde_json::{Value, json};
 
-/// Nothing on loopback takes that long.
+/// Time limit; no call on loopback takes that long.
 const PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) const ENCF: &str = "E310000000001";
-/// The buyer of the kit's receipts.
+/// The buyer of the test kit's receipts.
 pub(crate) const BUYER: &str = "131880681";
 
 pub(crate) struct World {
@@ -71,14 +74,14 @@ impl World {
         }
     }
 
-    /// Puts the buyer into the directory.
+    /// Adds the buyer to the directory.
     pub(crate) async fn list(&self, urls: &Value) {
         let url = format!("{}/_control/directory/{BUYER}", self.simulator.base_url());
         let answer = self.http.put(url).json(urls).send().await.unwrap();
         assert!(answer.status().is_success());
     }
 
-    /// Orders a fault of the authority.
+    /// Requests a fault of the simulated authority.
     pub(crate) async fn order(&self, fault: &Value) {
         let url = format!("{}/_control/faults", self.simulator.base_url());
         let answer = self.http.post(url).json(fault).send().await.unwrap();
@@ -91,7 +94,7 @@ impl World {
             .await;
     }
 
-    /// A receipt that the authority accepted, to be delivered.
+    /// A receipt that the authority accepted and that is not delivered yet.
     pub(crate) async fn accepted(&self) -> Receipt {
         let receipt = self.stack.signed_receipt(&self.company, ENCF).await;
         self.accept(&receipt).await
@@ -108,16 +111,16 @@ impl World {
     }
 
     pub(crate) async fn delivery(&self, receipt: &Receipt) -> BuyerDelivery {
-        self.receipt(receipt).await.buyer_delivery.unwrap()
+        self.receipt(receipt).await.buyer.delivery.unwrap()
     }
 
-    /// Runs one job and whatever it queues at once.
+    /// Runs one job and the jobs that it enqueues without a delay.
     pub(crate) async fn run(&self, job: ExchangeJob) {
         self.stack.queues().send_exchange(&job, Duration::ZERO).await.unwrap();
         self.drain().await;
     }
 
-    /// Runs the jobs that wait in the queue.
+    /// Runs the jobs in the queue.
     pub(crate) async fn drain(&self) -> usize {
         let app = &self.app;
         let worker = |event| async move {

@@ -1,15 +1,15 @@
-//! Runs that meet, and runs in which something fails.
+//! Concurrent runs, and runs with failures.
 
 use std::collections::HashSet;
 
-use ecf_store::{DAY_SHARDS, RANGE_SHARDS, SHARDS, SubmissionJob};
+use ecf_store::{SubmissionJob, closing::DAY_SHARDS, due::SHARDS, numbers::RANGE_SHARDS};
 use ecf_testkit::Fault;
 use housekeeping::run;
 use jiff::SignedDuration;
 
 use crate::world::{TEN_MINUTES, World};
 
-/// Enough receipts that several shards have some.
+/// Enough receipts for several shards.
 const RECEIPTS: usize = 12;
 
 async fn with_receipts() -> World {
@@ -50,12 +50,12 @@ async fn a_shard_that_fails_does_not_keep_the_others_from_their_turn() {
     let queued = world.submissions().await.len();
     assert!(queued > 0);
     let of_the_condition = 3;
-    // Nobody has sent the receipts, so their one type's ranges are looked at once.
+    // The receipts were never sent, so the ranges of their type are read once.
     let of_the_ranges = 1;
     let of_the_index = usize::from(SHARDS + RANGE_SHARDS + DAY_SHARDS);
     let queries = of_the_index + of_the_condition + of_the_ranges;
     assert_eq!(world.stack.calls().count("Query"), queries);
-    // The failing shard has its turn a minute later.
+    // The failing shard is processed a minute later.
     world.advance(SignedDuration::from_mins(1));
     run(&world.app).await.unwrap();
     assert_eq!(queued + world.submissions().await.len(), RECEIPTS);
@@ -72,7 +72,8 @@ async fn a_receipt_that_fails_does_not_keep_the_others_of_its_shard_from_their_t
             let jobs = world.submissions().await;
             assert!(jobs.len() >= RECEIPTS - 1, "{operation} {fault:?}: {jobs:?}");
             let mut queued: HashSet<_> = jobs.iter().map(SubmissionJob::receipt).collect();
-            // Nothing is lost: one that could not be read has its turn in the next run, one that was claimed within the hour.
+            // Nothing is lost: an entry that could not be read is processed in the next run, a claimed one within the
+            // hour.
             world.advance(match operation {
                 "GetItem" => SignedDuration::from_mins(1),
                 _ => SignedDuration::from_hours(1),

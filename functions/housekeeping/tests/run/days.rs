@@ -1,11 +1,13 @@
-//! Days that are over: whatever became of their counters, lists are what the receipts are.
+//! Closing past days: lists are correct even when their counters are not.
 
 use std::collections::BTreeMap;
 
 use ecf::{ReceiptState, ReceiptType};
 use ecf_store::{
-    CompanyId, DayCounts, Failure, NewReceipt, OutboxEntry, PageRequest, Receipt, ReceiptFilter, ReceiptId, Recorded,
-    Scope, Verdict, fiscal_day,
+    CompanyId, Receipt, ReceiptId, Scope,
+    counters::DayCounts,
+    fiscal_day,
+    receipts::{Failure, NewReceipt, OutboxEntry, PageRequest, ReceiptFilter, Recorded, Verdict},
 };
 use housekeeping::run;
 use jiff::{SignedDuration, ToSpan as _};
@@ -15,7 +17,7 @@ use crate::world::World;
 const DAYS: i64 = 70;
 const A_DAY: i64 = 3;
 
-/// Receipts of two months and a half, some of which never ended, counted as they should be, with a day that has no counter at all.
+/// Receipts of two and a half months, some without a final state, counted correctly; one day has no counter.
 async fn many_receipts(world: &World) -> Vec<Receipt> {
     let (table, scope) = (world.stack.table(), world.company.scope);
     let start = world.now();
@@ -30,11 +32,11 @@ async fn many_receipts(world: &World) -> Vec<Receipt> {
     let mut seeded = Vec::new();
     for place in 1..DAYS * A_DAY {
         let key = format!("seeded-{place}");
-        // A failed one here and there only.
+        // Only some have failed.
         let state = states[usize::try_from(place * 7 % if place % 11 == 0 { 5 } else { 4 }).unwrap()];
         seeded.push(NewReceipt {
             public_id: ReceiptId::of_receipt(&scope, &key),
-            company_rnc: template.company_rnc.clone(),
+            company_rnc: template.fiscal.company_rnc.clone(),
             idempotency_key: key,
             payload_hash: [0; 32],
             ecf_type: if place % 3 == 0 {
@@ -49,7 +51,7 @@ async fn many_receipts(world: &World) -> Vec<Receipt> {
             scheduled_for: None,
             monto_total: format!("{place}.{:02}", place % 100),
             rnc_comprador: None,
-            fecha_emision: template.fecha_emision,
+            fecha_emision: template.fiscal.fecha_emision,
             signed: None,
             payload: None,
             note: None,
@@ -65,18 +67,18 @@ async fn many_receipts(world: &World) -> Vec<Receipt> {
     receipts
 }
 
-/// What the counters should be.
+/// The correct counters.
 fn books(receipts: &[Receipt]) -> Vec<DayCounts> {
     let mut days = BTreeMap::new();
     for receipt in receipts {
         let day = receipt.day();
         let counts = days.entry(day).or_insert_with(|| DayCounts::none(day));
-        counts.add(receipt.ecf_type, receipt.state, &receipt.monto_total);
+        counts.add(receipt.fiscal.ecf_type, receipt.state, &receipt.fiscal.monto_total);
     }
     days.into_values().collect()
 }
 
-/// Every page of every filter, by offset and by cursor, with the total that it names.
+/// Compares every page of every filter, by offset and by cursor, and its total.
 async fn assert_lists(world: &World, receipts: &[Receipt]) {
     let (table, scope, now) = (world.stack.table(), world.company.scope, world.now());
     let (from, to) = (
@@ -127,7 +129,7 @@ async fn assert_lists(world: &World, receipts: &[Receipt]) {
                     after = found.next;
                 }
             }
-            // When housekeeping looks after them next is no matter here.
+            // Their next look by housekeeping does not matter here.
             let ids = |receipts: &mut dyn Iterator<Item = &Receipt>| -> Vec<_> {
                 receipts.map(|receipt| (receipt.public_id, receipt.state)).collect()
             };
@@ -139,7 +141,7 @@ async fn assert_lists(world: &World, receipts: &[Receipt]) {
 }
 
 impl World {
-    /// As many runs as there are minutes, until no day is due any more.
+    /// Runs once per minute until no day is due.
     async fn close_days(&self) {
         for _ in 0..10 {
             run(&self.app).await.unwrap();
@@ -155,7 +157,7 @@ impl World {
         counts
     }
 
-    /// Makes the counters of days that are over say something else: a day in five each is lost, doubled, or a little off.
+    /// Damages the counters of past days: one day in five each is lost, doubled, or slightly wrong.
     async fn damage(&self) {
         let today = fiscal_day(self.now());
         let over = self.counters().await.into_iter().filter(|counts| counts.day < today);
@@ -186,7 +188,7 @@ impl World {
 async fn r2_counters_that_were_lost_or_doubled_change_no_list_after_housekeeping() {
     let world = World::start().await;
     let receipts = many_receipts(&world).await;
-    // Nobody asked for a list: housekeeping knows of the environment since its first key.
+    // No list was requested: housekeeping knows the environment since its first key.
     world.damage().await;
     world.close_days().await;
     assert_lists(&world, &receipts).await;
@@ -202,7 +204,7 @@ async fn r2_a_late_verdict_whose_count_is_lost_shows_in_lists_at_once_and_in_the
     let mut receipts = many_receipts(&world).await;
     receipts.push(late.clone());
     table
-        .count_created(&scope, late.day(), late.ecf_type, &late.monto_total, None)
+        .count_created(&scope, late.day(), late.fiscal.ecf_type, &late.fiscal.monto_total, None)
         .await
         .unwrap();
     world.close_days().await;
@@ -225,7 +227,7 @@ async fn r2_a_late_verdict_whose_count_is_lost_shows_in_lists_at_once_and_in_the
     let ended = table.receipt(&scope, &late.public_id).await.unwrap().unwrap();
     let last = receipts.len() - 1;
     receipts[last] = ended;
-    // Whoever wrote the verdict may still count it.
+    // The writer of the verdict may still count it.
     run(&world.app).await.unwrap();
     assert_lists(&world, &receipts).await;
     world.stack.leave_messages();
@@ -247,7 +249,7 @@ async fn r7_failed_receipts_of_closed_days_are_found_by_counters_and_nowhere_els
     receipts.push(early.clone());
     world.close_days().await;
 
-    // It fails when its day is closed long since, and later goes on its way again.
+    // The receipt fails long after its day was closed, and is retried later.
     let failure = Failure {
         code: "refused",
         message: "no",
@@ -271,7 +273,7 @@ async fn r7_failed_receipts_of_closed_days_are_found_by_counters_and_nowhere_els
     }
 
     world.stack.leave_messages();
-    // Days and months with no failed receipt are not read, nor are those of the failed ones behind the page.
+    // Days and months without a failed receipt are not read, nor are those after the page.
     let filter = ReceiptFilter {
         state: Some(ReceiptState::Failed),
         ..ReceiptFilter::default()
@@ -285,7 +287,8 @@ async fn r7_failed_receipts_of_closed_days_are_found_by_counters_and_nowhere_els
     let found = table.list_receipts(&scope, &filter, &page, world.now()).await.unwrap();
     assert!(found.total > 2);
     let queries = world.stack.calls().counts()["DynamoDB Query"];
-    // What is closed, the months, the days before and behind them, today; the days of two months, and the receipts of two days.
+    // Reads: the closed days, the months, the days before and after them, today; the days of two months, and the
+    // receipts of two days.
     assert_eq!(queries, 9);
 }
 
@@ -295,7 +298,7 @@ async fn r2_a_day_without_any_counter_is_listed() {
     world.advance(SignedDuration::from_hours(1));
     run(&world.app).await.unwrap();
     let uncounted = world.told("E310000000001").await;
-    // Before housekeeping looked at the day, and after.
+    // Before housekeeping closes the day, and after.
     world.advance(SignedDuration::from_hours(24 * 40));
     assert_lists(&world, std::slice::from_ref(&uncounted)).await;
     world.close_days().await;

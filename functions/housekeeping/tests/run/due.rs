@@ -1,9 +1,9 @@
-//! What is due, and what is not.
+//! Entries that are due, and entries that are not.
 
 use ecf::ReceiptState;
 use ecf_store::{
-    Announcement, AnnouncementId, DAY_SHARDS, IssuingJob, NewWebhook, RANGE_SHARDS, SHARDS, SubmissionJob, WebhookId,
-    WebhookJob,
+    AnnouncementId, IssuingJob, SubmissionJob, WebhookId, WebhookJob, announcements::Announcement, closing::DAY_SHARDS,
+    due::SHARDS, numbers::RANGE_SHARDS, webhooks::NewWebhook,
 };
 use ecf_testkit::send_job;
 use housekeeping::run;
@@ -14,7 +14,7 @@ use crate::world::{TEN_MINUTES, World};
 #[tokio::test]
 async fn nothing_due_means_a_few_queries_and_nothing_written_or_queued() {
     let world = World::start().await;
-    // One on its way, one done, one that waits for a person.
+    // One in progress, one complete, one that awaits a person.
     world.signed("E310000000001").await;
     world.told("E310000000002").await;
     world.failed("E310000000003").await;
@@ -22,9 +22,9 @@ async fn nothing_due_means_a_few_queries_and_nothing_written_or_queued() {
     world.stack.calls().reset();
     run(&world.app).await.unwrap();
     let counts: Vec<(String, usize)> = world.stack.calls().counts().into_iter().collect();
-    // One for each shard, and one for the condition of the authority in each environment.
+    // One query for each shard, and one for the state of the authority in each environment.
     let queries = usize::from(SHARDS + RANGE_SHARDS + DAY_SHARDS) + 3;
-    // Whether there is a key for the status service is asked once in some minutes.
+    // The key for the status service is looked up once in some minutes.
     let looks = ("Secrets Manager GetSecretValue".to_owned(), 1);
     assert_eq!(counts, [("DynamoDB Query".to_owned(), queries), looks]);
     assert_eq!(world.stack.calls().units().write, 0.0);
@@ -70,7 +70,10 @@ async fn a_lost_send_is_queued_like_any_other_and_left_to_the_worker_to_look_up(
     run(&world.app).await.unwrap();
     assert_eq!(world.submissions().await, [send_job(&signed)]);
     let receipt = world.receipt(&signed).await;
-    assert_eq!((receipt.send_attempt, receipt.lease_until.is_some()), (1, true));
+    assert_eq!(
+        (receipt.sending.attempts, receipt.sending.lease_until.is_some()),
+        (1, true)
+    );
 }
 
 #[tokio::test]
@@ -166,7 +169,7 @@ async fn a_webhook_behind_which_events_wait_is_looked_after_when_its_time_has_co
         slow: false,
     };
     assert_eq!(world.events().await, [job]);
-    // It was claimed, so the next run leaves it alone.
+    // It was claimed, so the next run skips it.
     run(&world.app).await.unwrap();
     assert_eq!(world.events().await, []);
 }

@@ -1,10 +1,12 @@
-//! What is owed to other issuers and to the authority comes back by the due index.
+//! Deliveries to other issuers and to the authority are recovered by the due index.
 
 use ecf::ReceiptState;
 use ecf::catalogue::EstadoAprobacion;
 use ecf_store::{
-    Annulment, AnnulmentId, AnnulmentState, Approval, ApprovalId, ApprovalWay, ContentHash, ExchangeJob, OutboxEntry,
-    ReceiptJob, Told, Verdict,
+    AnnulmentId, ApprovalId, ContentHash, ExchangeJob, ReceiptJob,
+    annulments::{Annulment, AnnulmentState},
+    approvals::{Approval, ApprovalWay, Transmission},
+    receipts::{OutboxEntry, Verdict},
 };
 use ecf_testkit::Queue;
 use housekeeping::run;
@@ -43,7 +45,7 @@ async fn a_delivery_whose_message_was_lost_is_queued_again_until_it_is_done() {
             attempt,
         })
     };
-    // Both who are still to hear of it are told.
+    // The approval is enqueued for both recipients that do not have it yet.
     world.advance(TEN_MINUTES);
     run(&world.app).await.unwrap();
     assert_eq!(
@@ -86,8 +88,8 @@ async fn approvals_and_annulments_whose_requests_died_are_queued() {
         receiver_url: None,
         receipt_unknown: false,
         created_at: now,
-        issuer: Told::PENDING,
-        authority: Told::PENDING,
+        issuer: Transmission::PENDING,
+        authority: Transmission::PENDING,
         authority_answer: None,
         attempts: 0,
         next_action_at: None,

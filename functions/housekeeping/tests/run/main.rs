@@ -1,4 +1,4 @@
-//! `housekeeping` on the embedded services: what is overdue is queued again, once, and nothing else is touched.
+//! `housekeeping` on the embedded services: overdue records are enqueued again, once, and no other record is changed.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 

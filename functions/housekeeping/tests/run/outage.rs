@@ -1,7 +1,7 @@
-//! The authority is out of reach: nothing is queued for it, and somebody is told before it is too late.
+//! The authority is out of reach: no job is enqueued for it, and an alarm is raised in time.
 
 use ecf::ReceiptState;
-use ecf_store::{Host, SubmissionJob};
+use ecf_store::{SubmissionJob, breaker::Host};
 use ecf_testkit::send_job;
 use housekeeping::run;
 use jiff::SignedDuration;
@@ -45,7 +45,7 @@ async fn one_of_many_goes_on_to_find_out_whether_the_authority_is_back() {
         run(&world.app).await.unwrap();
         let jobs = world.submissions().await;
         assert!(matches!(jobs.as_slice(), [SubmissionJob::Send(_)]), "{jobs:?}");
-        // Those that wait for it are not due again before it had its time.
+        // The receipts that wait for the probe are not due again before it had its time.
         run(&world.app).await.unwrap();
         assert_eq!(world.submissions().await, []);
         world.advance(SignedDuration::from_mins(3));
@@ -61,7 +61,7 @@ async fn a_receipt_that_is_not_delivered_raises_an_alarm_at_each_hour_of_the_lis
     for hour in 1..=75 {
         world.advance(HOUR);
         run(&world.app).await.unwrap();
-        told.push((hour, world.receipt(&signed).await.delivery_alarm_hours));
+        told.push((hour, world.receipt(&signed).await.alarms.delivery_hours));
     }
     told.dedup_by_key(|(_, hours)| *hours);
     assert_eq!(told, [(1, None), (48, Some(48)), (60, Some(60)), (70, Some(70))]);
@@ -76,7 +76,7 @@ async fn a_receipt_that_the_authority_has_raises_no_alarm() {
     world.advance(HOUR * 50);
     run(&world.app).await.unwrap();
     for receipt in [submitted, accepted] {
-        assert_eq!(world.receipt(&receipt).await.delivery_alarm_hours, None);
+        assert_eq!(world.receipt(&receipt).await.alarms.delivery_hours, None);
     }
     world.stack.leave_messages();
 }

@@ -1,9 +1,13 @@
-//! Ranges: numbers of requests that died are free again, each once, and those in use never.
+//! Ranges: numbers of crashed requests become free, each once; used numbers never do.
 
 use std::collections::BTreeSet;
 
 use ecf::{Encf, Fecha, ReceiptType};
-use ecf_store::{NewRange, Numbering, Opened, Range, RangeChanges, SHARDS, Take, WebhookJob};
+use ecf_store::{
+    WebhookJob,
+    due::SHARDS,
+    numbers::{NewRange, NextNumber, Numbering, Range, RangeChanges, RangeOpened},
+};
 use ecf_testkit::{Fault, Told};
 use housekeeping::run;
 use jiff::SignedDuration;
@@ -11,7 +15,7 @@ use jiff::SignedDuration;
 use crate::world::{TEN_MINUTES, World};
 
 const T31: ReceiptType = ReceiptType::E31;
-/// After this and one run everything that was taken before is accounted for.
+/// After this time and one run, every number that was taken before is accounted for.
 const QUIET: SignedDuration = SignedDuration::from_mins(8);
 
 impl World {
@@ -25,15 +29,15 @@ impl World {
             created_at: self.now(),
         };
         let opened = self.stack.table().open_range(&self.company.scope, new).await;
-        assert_eq!(opened.unwrap(), Opened::New);
+        assert_eq!(opened.unwrap(), RangeOpened::New);
     }
 
-    /// Takes a number, as a request does that then dies.
+    /// Takes a number, like a request that crashes afterwards.
     async fn take(&self) -> Encf {
         let today = Fecha::at(self.now());
         let (table, scope) = (self.stack.table(), self.company.scope);
         match table.take_next_number(&scope, T31, today, self.now()).await.unwrap() {
-            Take::Taken { encf, .. } => encf,
+            NextNumber::Taken { encf, .. } => encf,
             other => panic!("no number: {other:?}"),
         }
     }
@@ -60,7 +64,7 @@ async fn numbers_of_dead_requests_are_free_again_and_taken_first() {
     let world = World::start().await;
     world.open(1, 100).await;
     for number in 1..=40 {
-        // Holes in the middle, and at the end, where no later lock tells of them.
+        // Holes in the middle, and at the end, where no later lock reveals them.
         if [3, 17, 39, 40].contains(&number) {
             world.take().await;
         } else {
@@ -91,7 +95,7 @@ async fn a_number_that_may_still_be_used_is_left_alone() {
     run(&world.app).await.unwrap();
     world.take().await;
     world.advance(SignedDuration::from_mins(10));
-    // One old, one that is being signed right now.
+    // One old number, and one that is being signed right now.
     let young = world.take().await;
     run(&world.app).await.unwrap();
     assert_eq!(world.free().await, BTreeSet::new());
@@ -156,14 +160,14 @@ async fn a_run_that_dies_anywhere_is_made_good_by_the_next() {
     let world = World::start().await;
     world.open(1, 1_000).await;
     for fault in [Fault::NotSent, Fault::DiesAfter] {
-        // The first calls of a run are for receipts.
+        // The first calls of a run concern receipts.
         for nth in u32::from(SHARDS) + 1..=22 {
             let dead = world.take().await.sequence();
             let used = world.issue().await;
             world.advance(QUIET);
             world.stack.calls().inject("*", nth, fault);
             for _ in 0..2 {
-                // A failure or a crash: either way the next run is another's.
+                // A failure or a crash: in both cases another process makes the next run.
                 let app = world.app.clone();
                 let _ = tokio::spawn(async move { run(&app).await }).await;
                 world.advance(SignedDuration::from_hours(2));
@@ -180,7 +184,7 @@ async fn a_run_that_dies_anywhere_is_made_good_by_the_next() {
 }
 
 impl World {
-    /// What is announced: the messages are taken out, their announcements read and told.
+    /// The published announcements: takes the messages, then reads and delivers their announcements.
     async fn announced(&self) -> Vec<serde_json::Value> {
         let mut bodies = Vec::new();
         for job in self.events().await {
@@ -212,7 +216,7 @@ impl World {
             created_at: self.now(),
         };
         let opened = self.stack.table().open_range(&self.company.scope, new).await;
-        assert_eq!(opened.unwrap(), Opened::New);
+        assert_eq!(opened.unwrap(), RangeOpened::New);
     }
 }
 
@@ -260,7 +264,7 @@ async fn a_range_that_runs_low_is_told_once_and_again_when_it_grew_and_runs_low_
 #[tokio::test]
 async fn a_range_that_expires_is_told_on_the_first_day_of_warning_without_any_receipt() {
     let world = World::start().await;
-    // Thirty days before it is 2026-12-01.
+    // Thirty days before the last day is 2026-12-01.
     world.open_until(1_000, "31-12-2026").await;
     let mut days = Vec::new();
     for _ in 0..40 {
@@ -273,7 +277,7 @@ async fn a_range_that_expires_is_told_on_the_first_day_of_warning_without_any_re
         world.advance(SignedDuration::from_hours(24));
     }
     assert_eq!(days, [("01-12-2026".to_owned(), 30)]);
-    // Past its last day nobody looks at it any more. (The day before is closed first.)
+    // A range past its last day is not checked any more. (The day before is closed first.)
     run(&world.app).await.unwrap();
     world.stack.calls().reset();
     run(&world.app).await.unwrap();
@@ -330,7 +334,7 @@ impl World {
             created_at: self.now(),
         };
         let opened = self.stack.table().open_range(&self.company.scope, new).await;
-        assert_eq!(opened.unwrap(), Opened::New);
+        assert_eq!(opened.unwrap(), RangeOpened::New);
     }
 
     /// A receipt with a number of the caller's, counted, whose verdict was published.
@@ -351,7 +355,7 @@ impl World {
 async fn a4_a_count_that_was_lost_with_its_request_is_made_good() {
     let world = World::start().await;
     world.open_callers(1, 100).await;
-    // Its opening is looked at, and found to be unused.
+    // The opened range is checked, and found unused.
     run(&world.app).await.unwrap();
     assert_eq!(world.range().await.next_look, None);
     // The request died after its receipt was stored.
@@ -372,7 +376,7 @@ async fn a4_a_range_in_use_is_left_alone_until_it_is_quiet_and_then_costs_nothin
     let world = World::start().await;
     world.open_callers(1, 100).await;
     world.use_number("E310000000001").await;
-    // This one is stored and not counted yet: somebody is at work on it.
+    // This receipt is stored and not counted yet: its request is still running.
     world.told("E310000000002").await;
     run(&world.app).await.unwrap();
     assert_eq!(world.count().await, (1, 2));
@@ -407,14 +411,14 @@ async fn a4_annulled_numbers_of_a_callers_range_count_as_used_until_they_are_giv
     world.open_callers(1, 100).await;
     world.use_number("E310000000001").await;
     let (table, scope) = (world.stack.table(), world.company.scope);
-    let annulment = ecf_store::Annulment {
+    let annulment = ecf_store::annulments::Annulment {
         id: ecf_store::AnnulmentId::of(&scope, "void"),
         idempotency_key: "void".to_owned(),
         ranges: vec![("E310000000010".parse().unwrap(), "E310000000019".parse().unwrap())],
         anecf: ecf_store::ContentHash::of(b"<ANECF/>"),
         created_at: world.now(),
         completed_at: None,
-        state: ecf_store::AnnulmentState::Pending,
+        state: ecf_store::annulments::AnnulmentState::Pending,
         words: None,
         answer: None,
         attempts: 1,

@@ -1,4 +1,4 @@
-//! One company's backlog is not another's.
+//! The backlog of one company does not delay another.
 
 use std::collections::HashMap;
 
@@ -10,11 +10,11 @@ use jiff::SignedDuration;
 
 use crate::world::World;
 
-/// More than a run took before of all companies together.
+/// More than a run once processed for all companies together.
 const MANY: usize = 960;
 const FEW: usize = 24;
 
-/// How many jobs of each company are in the issuing queue.
+/// The number of jobs of each company in the issuing queue.
 async fn queued(world: &World) -> HashMap<CompanyId, usize> {
     let mut counts = HashMap::new();
     for job in world.kept_jobs().await {

@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 
 use crate::world::World;
 
-/// The P12 of a sign-up whose company never came to be.
+/// The P12 of a sign-up that never completed its company.
 async fn unclaimed(world: &World) -> Scope {
     let scope = Scope {
         company: CompanyId::from_random([7; 20]),

@@ -1,9 +1,10 @@
-//! A deployment with receipts at every step of their way.
+//! A deployment with receipts in every state.
 
 use ecf::ReceiptState;
 use ecf_store::{
-    Breaker, Cause, Created, Failure, Host, IssuingJob, Mode, NewReceipt, Open, OutboxEntry, Receipt, ReceiptId,
-    Recorded, SubmissionJob, Verdict, WebhookJob,
+    IssuingJob, Receipt, ReceiptId, SubmissionJob, WebhookJob,
+    breaker::{Breaker, Cause, Host, OpenBreaker},
+    receipts::{Created, Failure, Mode, NewReceipt, OutboxEntry, Recorded, Verdict},
 };
 use ecf_testkit::{Queue, TestCompany, TestStack};
 use housekeeping::App;
@@ -31,11 +32,11 @@ impl World {
         Self { stack, company, app }
     }
 
-    /// A breaker that opens now.
+    /// Opens a circuit breaker now.
     pub(crate) async fn open_breaker(&self, host: Host) {
         let (table, environment) = (self.stack.table(), self.company.scope.environment);
         let seen = table.condition(environment).await.unwrap().breaker(host).clone();
-        let open = Open {
+        let open = OpenBreaker {
             since: self.now(),
             cause: Cause::Failures,
             probe_at: self.now() + TEN_MINUTES,
@@ -61,7 +62,7 @@ impl World {
         self.stack.signed_receipt(&self.company, encf).await
     }
 
-    /// A receipt that was kept without a number.
+    /// A receipt that was stored without a number.
     pub(crate) async fn kept(&self, key: &str, state: ReceiptState, scheduled_for: Option<Timestamp>) -> Receipt {
         let scope = self.company.scope;
         let new = NewReceipt {
@@ -143,19 +144,19 @@ impl World {
         found.unwrap().unwrap()
     }
 
-    /// The jobs in the submission queue; they are taken out.
+    /// Takes the jobs out of the submission queue.
     pub(crate) async fn submissions(&self) -> Vec<SubmissionJob> {
         let bodies = self.stack.take_messages(Queue::SubmissionTesteCF).await;
         bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect()
     }
 
-    /// The jobs in the issuing queue; they are taken out.
+    /// Takes the jobs out of the issuing queue.
     pub(crate) async fn kept_jobs(&self) -> Vec<IssuingJob> {
         let bodies = self.stack.take_messages(Queue::Issuing).await;
         bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect()
     }
 
-    /// The jobs in the webhook queue; they are taken out.
+    /// Takes the jobs out of the webhook queue.
     pub(crate) async fn events(&self) -> Vec<WebhookJob> {
         let bodies = self.stack.take_messages(Queue::Webhook).await;
         bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect()

@@ -2,7 +2,9 @@
 
 use ecf::catalogue::EstadoAprobacion;
 use ecf_store::{
-    Approval, ApprovalId, ApprovalWay, AuthorityState, ContentHash, ForeignText, InboxItem, SpeaksFor, Told,
+    ApprovalId, ContentHash, ForeignText,
+    approvals::{Approval, ApprovalWay, Transmission},
+    inbox::{AuthorityState, InboxItem, SpeaksFor},
 };
 use ecf_webhooks::News::InboxConfirmed;
 use serde_json::json;
@@ -67,7 +69,7 @@ async fn a3_pages_are_newest_first_and_list_what_awaits_its_acknowledgement_unle
 }
 
 impl Api {
-    /// What `approvals` leaves of the company's answer.
+    /// The company's answer as `approvals` stores it.
     async fn answered(&self, item: &InboxItem, estado: EstadoAprobacion) {
         let (scope, now) = (&self.company.scope, self.stack.clock().now());
         let approval = Approval {
@@ -83,8 +85,8 @@ impl Api {
             receiver_url: None,
             receipt_unknown: false,
             created_at: now,
-            issuer: Told::PENDING,
-            authority: Told::PENDING,
+            issuer: Transmission::PENDING,
+            authority: Transmission::PENDING,
             authority_answer: None,
             attempts: 0,
             next_action_at: None,
@@ -105,7 +107,7 @@ async fn b5_the_status_says_how_far_the_company_came() {
         api.post(&format!("{INBOX}/{}/ack", item.id)).await.expect(200);
     }
     api.answered(&items[2], EstadoAprobacion::Aceptado).await;
-    // An answer needs no acknowledgement before it.
+    // An answer does not require an acknowledgement first.
     api.answered(&items[3], EstadoAprobacion::Rechazado).await;
     let mut statuses = Vec::new();
     for acked in ["false", "true"] {
@@ -130,7 +132,7 @@ async fn r7_the_answers_to_a_page_are_read_in_one_request() {
         items.push(api.receive(&format!("E31{number:010}")).await);
     }
     api.answered(&items[11], EstadoAprobacion::Aceptado).await;
-    // The first request reads the key and notes that it is used.
+    // The first request reads the key and records its use.
     api.get(INBOX).await.expect(200);
     api.stack.calls().reset();
     let list = api.get(INBOX).await.expect(200);
@@ -141,11 +143,11 @@ async fn r7_the_answers_to_a_page_are_read_in_one_request() {
         .map(|item| &item["status"])
         .collect();
     assert_eq!(statuses[..2], [&json!("approved"), &json!("received")]);
-    // Beside them the number of items and the items.
+    // The two others read the number of items and the items.
     let counts: Vec<_> = api.stack.calls().counts().into_iter().collect();
     let expected = [("DynamoDB BatchGetItem", 1), ("DynamoDB Query", 2)];
     assert_eq!(counts, expected.map(|(call, count)| (call.to_owned(), count)));
-    // Two documents may have one number.
+    // Two documents may have the same number.
     let numbers = [11, 10, 11].map(|place: usize| (items[place].rnc_emisor.clone(), items[place].encf));
     let given = api
         .stack

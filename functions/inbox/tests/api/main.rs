@@ -8,7 +8,7 @@ mod files;
 mod list;
 
 use axum::Router;
-use ecf_store::InboxItem;
+use ecf_store::inbox::InboxItem;
 use ecf_testkit::{Answer, TestCompany, TestStack, foreign_receipt, request};
 use http::Method;
 use inbox::App;
@@ -16,7 +16,7 @@ use jiff::SignedDuration;
 use serde_json::Value;
 
 pub(crate) const INBOX: &str = "/api/v1/client/inbox";
-/// What stands for an acknowledgement: its bytes are handed out as they are.
+/// Stands for an acknowledgement; its bytes are served unchanged.
 pub(crate) const ARECF: &[u8] = b"<ARECF/>";
 
 /// The function with one company.
@@ -44,7 +44,7 @@ impl Api {
         request(&self.router, Method::POST, path, Some(&self.company.api_key), None).await
     }
 
-    /// A receipt as `reception` leaves it, a second after the one before.
+    /// A receipt as `reception` stores it, one second after the previous one.
     pub(crate) async fn receive(&self, encf: &str) -> InboxItem {
         self.stack.clock().advance(SignedDuration::from_secs(1));
         let xml = foreign_receipt(self.company.rnc.as_str(), encf, self.stack.clock().now());
@@ -54,7 +54,7 @@ impl Api {
         received.await
     }
 
-    /// The numbers of a list, and how many there are in all.
+    /// The numbers in a list, and the total.
     pub(crate) async fn listed(&self, query: &str) -> (Vec<String>, u64) {
         let list = self.get(&format!("{INBOX}{query}")).await.expect(200);
         let numbers = list["items"].as_array().unwrap().iter();

@@ -1,4 +1,5 @@
-//! Which receipts of a batch depend on each other: the same key, the same number, a note and the receipt that it modifies.
+//! Groups the receipts of a batch by dependency: the same key, the same number, or a note and the receipt that it
+//! modifies.
 
 use std::collections::HashMap;
 
@@ -7,14 +8,14 @@ use ecf_api::ApiError;
 
 use crate::request::IssueRequest;
 
-/// A receipt of the batch, by its place in the list.
+/// A receipt of the batch, with its position in the list.
 pub(super) struct Item {
     pub(super) place: usize,
     pub(super) request: Result<IssueRequest, ApiError>,
 }
 
-/// The receipts in chains: each chain in the order of the list, no receipt dependent on another chain. Chains begin in the order of
-/// the list.
+/// The receipts in chains. Within a chain they have the order of the list, and no receipt depends on another chain. The
+/// chains are sorted by their first receipt.
 pub(super) fn chains(requests: Vec<Result<IssueRequest, ApiError>>) -> Vec<Vec<Item>> {
     let names: Vec<Vec<String>> = requests
         .iter()
@@ -33,7 +34,8 @@ pub(super) fn chains(requests: Vec<Result<IssueRequest, ApiError>>) -> Vec<Vec<I
     chains
 }
 
-/// For each item the first item of its chain. Items are in one chain when they share a name, or each shares one with a third.
+/// For each item, the first item of its chain. Two items are in one chain when they share a name, directly or through
+/// other items.
 fn joined(names: &[Vec<String>]) -> Vec<usize> {
     let mut chain_of: Vec<usize> = (0..names.len()).collect();
     let mut first_with: HashMap<&str, usize> = HashMap::new();
@@ -50,7 +52,7 @@ fn joined(names: &[Vec<String>]) -> Vec<usize> {
     chain_of
 }
 
-/// What another receipt of the batch may share: the key, the receipt's number, the number that a note modifies.
+/// The names that receipts of a batch may share: the key, the receipt's number, and the number that a note modifies.
 fn names(request: &IssueRequest) -> Vec<String> {
     let payload = request.payload.get("ECF").unwrap_or(&request.payload);
     let scalar = |path: &[&str]| {

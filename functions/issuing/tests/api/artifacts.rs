@@ -1,4 +1,4 @@
-//! What is signed and frozen.
+//! The signed and stored documents.
 
 use ecf_store::{ArtifactKind, ContentHash};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::{
     payloads::{invoice, large_consumer_invoice, numbered_invoice, small_consumer_invoice},
 };
 
-/// The stored document with this hash, as it is.
+/// The stored document with this hash.
 async fn stored(api: &Api, issued: &Value, kind: ArtifactKind, hash: ContentHash) -> Vec<u8> {
     let receipt = api.record(issued).await;
     let found = api
@@ -22,12 +22,12 @@ async fn stored(api: &Api, issued: &Value, kind: ArtifactKind, hash: ContentHash
 
 /// The signed XML of an answer.
 pub(crate) async fn signed_xml(api: &Api, issued: &Value) -> String {
-    let hash = api.record(issued).await.signed.unwrap().signed_xml;
+    let hash = api.record(issued).await.fiscal.signed.unwrap().signed_xml;
     String::from_utf8(stored(api, issued, ArtifactKind::SignedXml, hash).await).unwrap()
 }
 
 async fn rfce(api: &Api, issued: &Value) -> Option<String> {
-    let hash = api.record(issued).await.signed.unwrap().rfce?;
+    let hash = api.record(issued).await.fiscal.signed.unwrap().rfce?;
     Some(String::from_utf8(stored(api, issued, ArtifactKind::Rfce, hash).await).unwrap())
 }
 

@@ -1,4 +1,4 @@
-//! A new attempt of the certification: whatever its workbook prescribes can be sent.
+//! A new attempt of the certification: every number of its workbook can be sent.
 
 use ecf::Environment;
 use ecf_testkit::TestStack;
@@ -18,7 +18,7 @@ async fn certifying() -> Api {
 }
 
 impl Api {
-    /// What the caller does after the authority has reset the step.
+    /// The caller's step after the authority has reset the step.
     async fn begin_attempt(&self, key: &str) {
         self.stack.clock().advance(jiff::SignedDuration::from_mins(1));
         let (table, now) = (self.stack.table(), self.stack.clock().now());
@@ -48,12 +48,12 @@ async fn d1_a_prescribed_number_can_be_sent_again_in_a_new_attempt() {
     assert_ne!(second["public_id"], first["public_id"]);
     api.issue(&numbered_invoice("third", ENCF)).await.expect(409);
 
-    // The first stays readable by its id, and its key answers with it.
+    // The first receipt remains readable by its id, and its key is answered with it.
     let path = format!("/api/v1/ecf/{}", first["public_id"].as_str().unwrap());
     assert_eq!(api.get(&path).await.expect(200)["encf"], ENCF);
     let replayed = api.issue(&numbered_invoice("first", ENCF)).await.expect(200);
     assert_eq!(replayed["public_id"], first["public_id"]);
-    // The number is used once, as it was before.
+    // The number counts once, as before.
     let range = api.ranges("31").await.remove(0);
     assert_eq!((range.used, range.next), (1, 43));
 }
@@ -80,7 +80,7 @@ async fn d1_a_note_is_held_against_the_new_attempts_invoice_alone() {
         body
     };
     api.issue(&whole("credit", "E340000000001")).await.expect(201);
-    // Nothing is left of the invoice.
+    // The whole invoice is credited.
     assert_eq!(api.issue(&whole("credit 2", "E340000000002")).await.status, 422);
 
     api.begin_attempt("reset").await;

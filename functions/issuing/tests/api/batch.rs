@@ -1,4 +1,4 @@
-//! Several receipts in one request, and the dry run.
+//! Several receipts in one request, and `validate_only`.
 
 use serde_json::{Value, json};
 
@@ -154,7 +154,7 @@ async fn a_dry_run_tells_everything_and_keeps_nothing() {
         "{xml}"
     );
     assert!(api.jobs().await.is_empty());
-    // Neither the key nor the number is gone.
+    // Neither the key nor the number is used up.
     let issued = api.issue(&request).await.expect(201);
     assert_eq!(issued["encf"], "E310005000000");
     assert_eq!(api.jobs().await.len(), 1);

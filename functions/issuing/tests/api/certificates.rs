@@ -1,6 +1,6 @@
-//! The certificate that a receipt is signed with after a renewal.
+//! The certificate that signs a receipt after a renewal.
 
-use ecf_store::{CertificateActivated, CertificateFile, certificate_summary};
+use ecf_store::{CertificateFile, certificate_summary, certificates::CertificateActivated};
 use ecf_testkit::P12_PIN;
 use jiff::SignedDuration;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::artifacts::signed_xml;
 use crate::payloads::invoice;
 use crate::{Api, id_of};
 
-/// What an upload does, in its order.
+/// The steps of an upload, in their order.
 async fn renew(api: &Api, common_name: &str) {
     let (now, company) = (api.stack.clock().now(), api.company.scope.company);
     let until = "2030-01-01T00:00:00Z".parse().unwrap();

@@ -1,6 +1,6 @@
-//! Numbers that callers type are counted on their range: each once, whatever is repeated, refused or lost.
+//! Numbers chosen by callers are counted on their range, each once, despite retries, rejections and lost answers.
 
-use ecf_store::{DueNumbers, RANGE_SHARDS};
+use ecf_store::numbers::{DueNumbers, RANGE_SHARDS};
 use ecf_testkit::Fault;
 use futures::future::join_all;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::payloads::{invoice, numbered_invoice};
 use crate::{Api, id_of};
 
 impl Api {
-    /// Used numbers and the next one of the company's first range, which it numbers by itself.
+    /// Used numbers and the next number of the company's first range, which the caller numbers.
     async fn count(&self) -> (u64, u64) {
         let range = self.ranges("31").await.remove(0);
         assert!(range.is_callers());
@@ -18,7 +18,7 @@ impl Api {
         (range.used, range.next)
     }
 
-    /// What housekeeping finds by the locks.
+    /// The count that housekeeping derives from the locks.
     async fn by_the_locks(&self) -> (u64, u64) {
         let range = self.ranges("31").await.remove(0);
         let counted = self.stack.table().used_numbers_of(&self.company.scope, &range).await;
@@ -38,7 +38,8 @@ async fn a4_numbers_typed_by_the_caller_are_counted() {
         api.issue(&numbered_invoice(key, encf)).await.expect(201);
         assert_eq!(api.count().await, count, "{encf}");
     }
-    // Nothing else counts: a replay, another payload under a known key, a used number, a rehearsal, a number of the service.
+    // Nothing else counts: a replay, another payload with a known key, a used number, a forecast, a number of the
+    // service.
     let again = numbered_invoice("a", "E310000000042");
     api.issue(&again).await.expect(200);
     api.issue(&numbered_invoice("a", "E310000000200")).await.expect(200);
@@ -99,7 +100,7 @@ async fn a4_a_lost_answer_counts_once_and_a_failed_count_fails_no_receipt() {
         assert_eq!(api.stack.calls().faults_to_come(), 0);
         assert_eq!(api.issue(&body).await.expect(200)["public_id"], issued["public_id"]);
     }
-    // One of the two updates counts the number, the other the day; what was lost is found by the locks.
+    // One of the two updates counts the number, the other the day; the locks reveal a lost count.
     assert_eq!(api.by_the_locks().await, (4, 13));
     let (used, _) = api.count().await;
     assert_eq!(used, 3);
@@ -112,7 +113,7 @@ async fn a4_callers_at_the_same_time_and_out_of_order_are_counted_exactly() {
     let bodies: Vec<Value> = (0..64_u64)
         .map(|place| numbered_invoice(&format!("sale {place}"), &format!("E31{:010}", place * 23 % 64 + 1)))
         .collect();
-    // Each request comes twice at the same time.
+    // Each request is sent twice concurrently.
     let twice = bodies.iter().chain(&bodies).map(|body| api.issue(body));
     let answers = join_all(twice).await;
     let created = answers.iter().filter(|answer| answer.status == 201).count();

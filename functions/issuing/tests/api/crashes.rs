@@ -1,12 +1,12 @@
-//! Promise 1, "answered means kept", when a call to AWS fails or its answer is lost: either nothing is kept and the key is
-//! free, or the receipt is there for the next request and for housekeeping.
+//! Promise 1, "answered means kept", when a call to AWS fails or its answer is lost: either nothing is stored and the
+//! key is free, or the next request and housekeeping find the receipt.
 
 use ecf_testkit::{Answer, Fault};
 use jiff::SignedDuration;
 
 use crate::{Api, issue::due, payloads::invoice};
 
-/// A company whose key and certificate the function remembers, so that the next calls are issuing's own.
+/// A company whose key and certificate are cached, so that the next calls are issuing's own.
 async fn warm() -> Api {
     let api = Api::start().await;
     api.issue(&invoice("warm-up")).await.expect(201);
@@ -22,7 +22,7 @@ fn assert_unavailable(answer: &Answer) {
     assert!(seconds >= 1);
 }
 
-/// How many of the numbers that were taken are locked by a receipt.
+/// The number of taken numbers that a receipt has locked.
 async fn locked(api: &Api) -> usize {
     let mut locked = 0;
     for sequence in 0..api.numbers_taken("31").await {
@@ -78,7 +78,7 @@ async fn a_receipt_whose_transactions_answer_was_lost_is_answered_all_the_same()
 async fn a_receipt_that_nobody_could_confirm_is_found_by_the_next_request_and_by_housekeeping() {
     let api = warm().await;
     api.stack.calls().inject("TransactWriteItems", 1, Fault::AnswerLost);
-    // The first read looks for the key's receipt, the second for what became of the transaction.
+    // The first read looks up the key's receipt, the second the result of the transaction.
     api.stack.calls().inject("GetItem", 2, Fault::NotSent);
     assert_unavailable(&api.issue(&invoice("a")).await);
     assert_eq!(api.stack.calls().faults_to_come(), 0);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::Api;
 
-/// An invocation payload with the company's key in it.
+/// An invocation payload, with the company's key in it.
 fn event(api: &Api, name: &str) -> Value {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../events/issuing");
     let text = fs::read_to_string(folder.join(name)).unwrap();
@@ -21,7 +21,7 @@ fn event(api: &Api, name: &str) -> Value {
     event
 }
 
-/// Status and body of what goes back to the gateway.
+/// Status and body of the response to the gateway.
 async fn invoke(api: &Api, event: Value) -> (i64, Value) {
     let event: LambdaRequest = serde_json::from_value(event).unwrap();
     let answer = serde_json::to_value(answer(api.router.clone(), event).await).unwrap();
@@ -49,7 +49,7 @@ async fn every_payload_in_the_folder_is_answered() {
     let (status, contract) = invoke(&api, event(&api, "states.json")).await;
     assert_eq!(status, 200);
     assert!(contract["states"].is_array());
-    // The receipt of the payload belongs to nobody here, so it names one that is there.
+    // The receipt in the payload is unknown here, so the path names an existing one.
     let mut read = event(&api, "get.json");
     read["path"] = json!(format!("/api/v1/ecf/{}", invoice["public_id"].as_str().unwrap()));
     let (status, found) = invoke(&api, read).await;
@@ -58,7 +58,7 @@ async fn every_payload_in_the_folder_is_answered() {
     assert_eq!((status, &list["items"], &list["limit"]), (200, &json!([]), &json!(20)));
     let (status, _) = invoke(&api, event(&api, "status-public.json")).await;
     assert_eq!(status, 404);
-    // So do these: the first is cancelled, the second was signed and cannot be given up.
+    // The same for these: the first is cancelled, the second was signed and cannot be marked.
     let mut cancel = event(&api, "cancel.json");
     cancel["path"] = json!(format!("/api/v1/ecf/{}/cancel", invoice["public_id"].as_str().unwrap()));
     let (status, cancelled) = invoke(&api, cancel).await;

@@ -1,4 +1,4 @@
-//! `POST /api/v1/ecf` when all goes well, and its repetition.
+//! `POST /api/v1/ecf` without failures, and its retry.
 
 use ecf::Environment;
 use ecf_testkit::{Told, send_job};
@@ -72,7 +72,7 @@ async fn a_receipt_is_numbered_signed_kept_and_queued() {
     let kept = api.record(&issued).await;
     assert_eq!(api.jobs().await, [send_job(&kept)]);
     assert_eq!(kept.encf().unwrap().to_string(), "E310005000000");
-    assert_eq!(kept.monto_total, "11800.00");
+    assert_eq!(kept.fiscal.monto_total, "11800.00");
 }
 
 #[tokio::test]
@@ -103,7 +103,7 @@ async fn a_repeated_key_answers_with_the_first_receipt_whatever_the_payload() {
     assert_eq!(answer.header("Idempotency-Replayed"), Some("true"));
     assert_eq!(answer.header("Idempotency-Payload-Differs"), Some("true"));
 
-    // Not even a payload that would be refused, or another type, makes a second receipt of the key.
+    // Even an invalid payload or another type makes no second receipt for the key.
     let answer = api
         .issue(&json!({ "idempotency_key": "invoice-1", "ecf_type": "32", "payload": {} }))
         .await;
@@ -297,7 +297,7 @@ async fn the_published_clients_way_of_writing_a_payload_is_taken() {
     });
     let issued = api.post("/api/v1/ecf?mode=online", &body).await.expect(201);
     assert_eq!(issued["encf"], "E310000000001");
-    assert_eq!(api.record(&issued).await.monto_total, "11800.00");
+    assert_eq!(api.record(&issued).await.fiscal.monto_total, "11800.00");
     api.jobs().await;
 }
 
@@ -361,12 +361,12 @@ async fn an_answer_has_what_the_published_client_demands() {
 async fn an_earlier_instant_is_now() {
     let api = Api::start().await;
     let mut body = invoice("invoice-1");
-    // Without an offset it is local time, and noon has come.
+    // Without an offset it is local time, and noon has passed.
     body["scheduled_for"] = json!("2026-11-27T12:00:00");
     let issued = api.issue(&body).await.expect(201);
     assert_eq!(issued["status"], "signed");
     assert_eq!(api.jobs().await.len(), 1);
-    // It is on its way: housekeeping must not send it a second time in this minute.
+    // Its submission is enqueued: housekeeping must not send it again in this minute.
     api.stack.clock().advance(SignedDuration::from_mins(1));
     assert_eq!(due(&api).await, []);
 }
@@ -395,14 +395,14 @@ async fn issuing_makes_these_calls_and_no_more() {
     api.jobs().await;
 }
 
-/// What housekeeping would look after now.
+/// The receipts that housekeeping would process now.
 pub(crate) async fn due(api: &Api) -> Vec<ecf_store::ReceiptId> {
     let mut found = Vec::new();
-    for shard in 0..ecf_store::SHARDS {
+    for shard in 0..ecf_store::due::SHARDS {
         let now = api.stack.clock().now();
         let entries = api.stack.table().due_now(shard, now, 100).await.unwrap();
         found.extend(entries.into_iter().map(|entry| match entry.record {
-            ecf_store::DueRecord::Receipt(id) => id,
+            ecf_store::due::DueRecord::Receipt(id) => id,
             other => panic!("{other:?}"),
         }));
     }

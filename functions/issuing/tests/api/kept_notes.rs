@@ -1,4 +1,5 @@
-//! Notes that are kept and issued later: their amount is taken when they are kept, their number when they are due.
+//! Notes that are issued later: they reserve their amount when they are stored, and take their number when they are
+//! due.
 
 use ecf::ReceiptState;
 use ecf_testkit::Fault;
@@ -11,11 +12,11 @@ use crate::{
     payloads::{note, numbered_invoice},
 };
 
-/// Long enough for what is due tomorrow.
+/// Long enough for a receipt that is due tomorrow.
 const A_DAY: SignedDuration = SignedDuration::from_hours(24);
 
 impl Api {
-    /// What is left to credit of a receipt.
+    /// The amount of a receipt that can still be credited.
     async fn left(&self, encf: &str) -> String {
         let (table, scope) = (self.stack.table(), &self.company.scope);
         let found = table.modified_receipt(scope, &encf.parse().unwrap()).await;
@@ -37,7 +38,7 @@ async fn a_note_for_tomorrow_takes_its_amount_now_and_its_number_when_it_is_due(
     assert_eq!((&kept["status"], &kept["encf"]), (&"deferred".into(), &Value::Null));
     assert_eq!(api.left(&encf).await, "11000.00");
     assert_eq!(api.numbers_taken("34").await, 0);
-    // Whoever comes in between is told what is left.
+    // A note in between is rejected with the remaining amount.
     api.issue(&note("greedy", "34", 3, "11000.01", &encf)).await.expect(422);
     api.issue(&note("rest", "34", 3, "11000.00", &encf)).await.expect(201);
 
@@ -81,7 +82,7 @@ async fn a_kept_note_that_is_cancelled_or_fails_gives_its_amount_back() {
 async fn a_note_is_kept_too_when_the_vault_does_not_answer() {
     let api = Api::start().await;
     let encf = api.accepted_invoice().await;
-    // A new instance, which has no key in memory.
+    // A new instance, with an empty cache.
     let api = Api::of(api.stack, api.company);
     api.stack.calls().inject("GetSecretValue", 1, Fault::NotSent);
     let kept = api.issue(&note("vault", "34", 3, "800.00", &encf)).await.expect(201);

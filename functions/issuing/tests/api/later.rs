@@ -1,8 +1,11 @@
-//! Receipts that are kept and issued later: for an instant that is to come, or because the vault did not answer.
+//! Receipts that are issued later: scheduled ones, and those stored because the vault did not answer.
 
 use ecf::{Environment, ReceiptState};
 use ecf_runtime::process_batch;
-use ecf_store::{ArtifactKind, IssuingJob, NewRange, Numbering, Receipt};
+use ecf_store::{
+    ArtifactKind, IssuingJob, Receipt,
+    numbers::{NewRange, Numbering},
+};
 use ecf_testkit::{Fault, Queue};
 use http::Method;
 use jiff::SignedDuration;
@@ -50,7 +53,7 @@ impl Api {
         self.stack.drain(Queue::Issuing, worker).await
     }
 
-    /// Queues the receipt, as housekeeping does when it is due, and runs the worker.
+    /// Enqueues the receipt, as housekeeping does when it is due, and runs the worker.
     pub(crate) async fn issue_kept(&self, receipt: &Receipt) -> Receipt {
         self.run_kept(receipt).await;
         let found = self.stack.table().receipt(&receipt.scope, &receipt.public_id).await;
@@ -69,7 +72,7 @@ impl Api {
 
     /// The signed bytes of a receipt.
     pub(crate) async fn xml(&self, receipt: &Receipt) -> String {
-        let hash = &receipt.signed.as_ref().expect("it is signed").signed_xml;
+        let hash = &receipt.fiscal.signed.as_ref().expect("it is signed").signed_xml;
         let artifacts = self.stack.artifacts();
         let found = artifacts.get(
             &receipt.scope,
@@ -86,7 +89,7 @@ impl Api {
 async fn a_receipt_for_tomorrow_is_kept_without_a_number_and_issued_when_it_is_due() {
     let api = Api::start().await;
     let mut body = scheduled(invoice("invoice-1"), TOMORROW);
-    // Judged as of the day of its issue: today this date would be in the future.
+    // Validated as of the day of its issue: today this date would be in the future.
     body["payload"]["Encabezado"]["Emisor"]["FechaEmision"] = json!("28-11-2026");
     let kept = api.issue(&body).await.expect(201);
     insta::assert_json_snapshot!(kept, { ".public_id" => "[id]" }, @r#"
@@ -119,7 +122,7 @@ async fn a_receipt_for_tomorrow_is_kept_without_a_number_and_issued_when_it_is_d
     assert_eq!(api.numbers_taken("31").await, 0);
     let record = api.record(&kept).await;
 
-    // A job that comes too early changes nothing.
+    // A job that comes too early has no effect.
     assert_eq!(api.issue_kept(&record).await, record);
     api.stack.clock().advance(SignedDuration::from_secs(24 * 3_600 - 1));
     assert_eq!(due(&api).await, []);
@@ -128,13 +131,13 @@ async fn a_receipt_for_tomorrow_is_kept_without_a_number_and_issued_when_it_is_d
     let issued = api.issue_kept(&record).await;
     assert_eq!(issued.state, ReceiptState::Signed);
     assert_eq!(issued.encf().unwrap().to_string(), "E310005000000");
-    assert_eq!(issued.signed.as_ref().unwrap().sign_date, "28-11-2026 12:00:00");
+    assert_eq!(issued.fiscal.signed.as_ref().unwrap().sign_date, "28-11-2026 12:00:00");
     let xml = api.xml(&issued).await;
     assert!(xml.contains("<FechaEmision>28-11-2026</FechaEmision>"), "{xml}");
     assert!(!xml.contains("IndicadorEnvioDiferido"), "nobody asked for it");
     assert_eq!(api.jobs().await.len(), 1);
 
-    // The key has its receipt, whatever becomes of it.
+    // The key has its receipt, in any state.
     let replayed = api.issue(&body).await.expect(200);
     assert_eq!(replayed["encf"], "E310005000000");
 }
@@ -148,7 +151,7 @@ async fn two_workers_and_a_message_that_comes_twice_make_one_receipt() {
     let [first, second] = [api.issue_kept(&record).await, api.issue_kept(&record).await];
     assert_eq!(first, second);
     assert_eq!(api.numbers_taken("31").await, 1);
-    // The repetition could not know that the first had queued the submission.
+    // The retry could not know that the first run had enqueued the submission.
     assert_eq!(api.jobs().await.len(), 2);
 }
 
@@ -186,7 +189,7 @@ async fn a_schedule_too_far_ahead_is_refused_with_the_limit() {
 #[tokio::test]
 async fn what_would_be_refused_when_it_is_due_is_refused_now() {
     let api = Api::start().await;
-    // The last day to number it is before the day of its issue.
+    // The last day of the range is before the day of issue.
     let short = Api::of_one_range((1, 9), "27-11-2026").await;
     let refused = short.issue(&scheduled(invoice("a"), TOMORROW)).await.expect(422);
     assert_eq!(faults(&refused)[0].1, "range_expired");
@@ -223,7 +226,7 @@ async fn what_passes_no_more_when_it_is_due_fails_and_says_what_to_do() {
     );
     assert!(failed.waits_for_a_person());
 
-    // The last number of its range went to another meanwhile.
+    // The last number of its range was taken by another receipt.
     let api = Api::of_one_range((1, 1), "31-12-2028").await;
     let kept = api.issue(&scheduled(invoice("a"), TOMORROW)).await.expect(201);
     api.issue(&invoice("b")).await.expect(201);
@@ -299,7 +302,7 @@ const AT_LEAST: u32 = 7;
 /// More than it makes.
 const AT_MOST: u32 = 20;
 
-/// The worker's first call meets the fault, then the second for the next receipt, and so on to the last.
+/// The fault hits the worker's first call, then the second for the next receipt, and so on to the last.
 async fn every_call_of_the_worker_meets(fault: Fault) {
     let mut api = Api::start().await;
     for nth in 1..=AT_MOST {
@@ -307,22 +310,22 @@ async fn every_call_of_the_worker_meets(fault: Fault) {
         let body = scheduled(invoice(&format!("invoice-{nth}")), &soon.to_string());
         let kept = api.issue(&body).await.expect(201);
         let record = api.record(&kept).await;
-        // A process that remembers no certificate.
+        // A process with an empty cache.
         api = Api::of(api.stack, api.company);
         let clock = api.stack.clock();
         let wait = record.next_action_at.unwrap().duration_since(clock.now());
         clock.advance(wait.max(SignedDuration::ZERO));
         api.stack.calls().inject("*", nth + 1, fault);
-        // The first call is the test's own, which queues the job.
+        // The first call is the test's own, which enqueues the job.
         api.run_kept(&record).await;
         if api.stack.calls().faults_to_come() > 0 {
-            // Behind the end: nothing went wrong with this one.
+            // Past the last call: no fault occurred.
             api.stack.leave_messages();
             return assert!(nth > AT_LEAST, "only {nth} calls met {fault:?}");
         }
         let mut issued = api.record(&kept).await;
         if issued.state != ReceiptState::Signed {
-            // A message whose worker died comes again after its visibility time-out.
+            // SQS delivers the message of a crashed worker again after its visibility timeout.
             issued = api.issue_kept(&record).await;
         }
         assert_eq!(issued.state, ReceiptState::Signed, "{fault:?} at call {nth}");

@@ -16,7 +16,7 @@ async fn what_was_issued_is_listed_newest_first_and_by_state() {
     api.stack.clock().advance(jiff::SignedDuration::from_secs(1));
     let second = api.issue(&small_consumer_invoice("b")).await.expect(201);
     let second = format!("/api/v1/ecf/{}", second["public_id"].as_str().unwrap());
-    // The answer to the POST has warnings too.
+    // The response to the POST has warnings too.
     let second = api.get(&second).await.expect(200);
     let path = format!("/api/v1/ecf/{}/cancel", first["public_id"].as_str().unwrap());
     let cancelled = api.post(&path, &json!({})).await.expect(200);

@@ -1,4 +1,4 @@
-//! `issuing` over HTTP, on the embedded services: what callers are answered, and what is kept when something fails in between.
+//! `issuing` over HTTP, on the embedded services: responses, and the stored state after a failure midway.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
@@ -26,7 +26,7 @@ mod withdraw;
 
 use axum::Router;
 use ecf::Environment;
-use ecf_store::{Range, Receipt, ReceiptId, SubmissionJob};
+use ecf_store::{Receipt, ReceiptId, SubmissionJob, numbers::Range};
 use ecf_testkit::{Answer, Queue, TestCompany, TestStack, request};
 use http::Method;
 use issuing::App;
@@ -37,20 +37,20 @@ pub(crate) struct Api {
     pub(crate) stack: TestStack,
     pub(crate) router: Router,
     pub(crate) app: App,
-    /// The program `issuing-worker`, which takes the jobs.
+    /// The program `issuing-worker`, which runs the jobs.
     pub(crate) worker: App,
     pub(crate) company: TestCompany,
 }
 
 impl Api {
-    /// A company with certificate and both ranges of each type.
+    /// A company with a certificate and both ranges of each type.
     pub(crate) async fn start() -> Self {
         let stack = TestStack::start().await;
         let company = stack.company().await;
         Self::of(stack, company)
     }
 
-    /// A company that still needs its ranges.
+    /// A company without ranges.
     pub(crate) async fn without_ranges() -> Self {
         let stack = TestStack::start().await;
         let company = stack.company_builder().without_ranges().build().await;
@@ -92,7 +92,7 @@ impl Api {
         request(&self.router, Method::GET, path, Some(&self.company.api_key), None).await
     }
 
-    /// The jobs that wait in the submission queue of TesteCF; they are taken out.
+    /// Takes the jobs out of the submission queue of TesteCF.
     pub(crate) async fn jobs(&self) -> Vec<SubmissionJob> {
         self.jobs_of(Environment::TesteCF).await
     }
@@ -102,7 +102,7 @@ impl Api {
         bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect()
     }
 
-    /// The record behind an answer.
+    /// The record behind a response.
     pub(crate) async fn record(&self, body: &Value) -> Receipt {
         let found = self.stack.table().receipt(&self.company.scope, &id_of(body)).await;
         found.unwrap().expect("the receipt is kept")
@@ -115,7 +115,7 @@ impl Api {
         ranges.unwrap()
     }
 
-    /// How many numbers of a type the service has taken from the company's second range.
+    /// The count of numbers of a type that the service has taken from the company's second range.
     pub(crate) async fn numbers_taken(&self, ecf_type: &str) -> u64 {
         let ranges = self.ranges(ecf_type).await;
         let range = ranges.last().expect("the company has ranges");

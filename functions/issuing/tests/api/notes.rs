@@ -1,7 +1,11 @@
-//! Notes against the receipts that they modify.
+//! Notes and the receipts that they modify.
 
 use ecf::ReceiptState;
-use ecf_store::{CompanyChanges, Edit, Receipt, Recorded, SettingsChanges, Verdict};
+use ecf_store::{
+    FieldEdit, Receipt,
+    companies::{CompanyChanges, SettingsChanges},
+    receipts::{Recorded, Verdict},
+};
 use futures::future::join_all;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -21,7 +25,7 @@ impl Api {
         issued["encf"].as_str().unwrap().to_owned()
     }
 
-    /// Writes the authority's verdict on a receipt.
+    /// Records the authority's verdict on a receipt.
     async fn judge(&self, issued: &Value, state: ReceiptState, secuencia_utilizada: Option<bool>) -> Receipt {
         let (table, scope, id) = (self.stack.table(), self.company.scope, id_of(issued));
         let now = self.stack.clock().now();
@@ -71,7 +75,7 @@ async fn credit_notes_add_up_to_the_invoice_and_the_one_too_many_is_told_both_su
             "ctx": { "code": "REFERENCIA-21", "given": "7000.00", "expected": "6999.50", "difference": "-0.50" },
         }])
     );
-    // The refusal cost no number and keeps no key.
+    // The rejection used up neither a number nor the key.
     assert_eq!(api.numbers_taken("34").await, 2);
     api.issue(&note("third", "34", 3, "6999.50", &encf)).await.expect(201);
     assert_eq!(api.numbers_taken("34").await, 3);
@@ -178,7 +182,7 @@ async fn a_company_may_have_its_notes_sent_at_once() {
     let api = Api::start().await;
     let changes = CompanyChanges {
         settings: SettingsChanges {
-            hold_notes: Edit::Set(false),
+            hold_notes: FieldEdit::Set(false),
             ..SettingsChanges::default()
         },
         ..CompanyChanges::default()

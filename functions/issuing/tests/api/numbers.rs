@@ -1,7 +1,10 @@
-//! Which number a receipt gets, and why it gets none.
+//! The number of a receipt, and the errors when there is none.
 
 use ecf::ReceiptState;
-use ecf_store::{Changed, NewRange, Numbering, RangeChanges, RangeId, Recorded, Verdict};
+use ecf_store::{
+    numbers::{NewRange, Numbering, RangeChanged, RangeChanges, RangeId},
+    receipts::{Recorded, Verdict},
+};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
@@ -22,10 +25,10 @@ async fn open(api: &Api, (start, end): (u64, u64), valid_until: &str, numbering:
         created_at: api.stack.clock().now(),
     };
     let opened = api.stack.table().open_range(&api.company.scope, range).await.unwrap();
-    assert_eq!(opened, ecf_store::Opened::New);
+    assert_eq!(opened, ecf_store::numbers::RangeOpened::New);
 }
 
-/// The one error of a 422 on the number.
+/// The only error of a 422 on the number.
 fn number_fault(body: &Value) -> String {
     let faults = faults(body);
     let [(loc, kind)] = faults.as_slice() else {
@@ -77,7 +80,7 @@ async fn a_number_is_used_once() {
     assert_eq!(refused["detail"]["request_id"], answer.header("x-request-id").unwrap());
     assert_eq!(api.jobs().await.len(), 1);
 
-    // The refused key stays free.
+    // The key of the rejected request stays free.
     let issued = api.issue(&numbered_invoice("b", "E310000000043")).await.expect(201);
     assert_eq!(issued["encf"], "E310000000043");
     api.jobs().await;
@@ -131,7 +134,7 @@ async fn a_range_that_is_switched_off_gives_no_number_and_takes_none() {
         let now = api.stack.clock().now();
         let table = api.stack.table();
         let changed = table.change_range(&api.company.scope, id, off, now).await.unwrap();
-        assert!(matches!(changed, Changed::Now(range) if !range.active));
+        assert!(matches!(changed, RangeChanged::Now(range) if !range.active));
     }
     let refused = api.issue(&invoice("a")).await.expect(422);
     assert_eq!(number_fault(&refused), "no_range");
@@ -139,7 +142,7 @@ async fn a_range_that_is_switched_off_gives_no_number_and_takes_none() {
     assert_eq!(number_fault(&refused), "encf_outside_ranges");
 }
 
-/// Has the authority reject a receipt.
+/// Records the authority's rejection of a receipt.
 async fn reject(api: &Api, issued: &Value, secuencia_utilizada: bool) {
     let verdict = Verdict {
         state: ReceiptState::Rejected,
@@ -185,9 +188,12 @@ async fn a_number_that_a_rejection_left_free_goes_to_the_next_attempt_that_names
         let second = api.issue(&again).await.expect(201);
         assert_eq!(second["encf"], encf);
         assert_ne!(second["public_id"], issued["public_id"]);
-        assert_eq!(api.record(&second).await.earlier_track_ids, ["track of the first"]);
+        assert_eq!(
+            api.record(&second).await.sending.earlier_track_ids,
+            ["track of the first"]
+        );
 
-        // The first attempt stays readable, and its key answers with it.
+        // The receipt of the first attempt remains readable, and its key is answered with it.
         let first = api
             .get(&format!("/api/v1/ecf/{}", issued["public_id"].as_str().unwrap()))
             .await
@@ -196,7 +202,7 @@ async fn a_number_that_a_rejection_left_free_goes_to_the_next_attempt_that_names
             (&first["status"], &first["encf"]),
             (&json!("rejected"), &issued["encf"])
         );
-        // The number is the second's.
+        // The number belongs to the second receipt.
         let owner = api
             .stack
             .table()
@@ -248,7 +254,7 @@ async fn without_a_range_there_is_no_number() {
     let refused = api.issue(&numbered_invoice("a", "E310000000001")).await.expect(422);
     assert_eq!(number_fault(&refused), "encf_outside_ranges");
     assert_eq!(refused["detail"][0]["input"], "E310000000001");
-    // Nothing was kept of either.
+    // Nothing was stored of either.
     open(&api, (1, 100), "31-12-2028", None).await;
     api.issue(&invoice("a")).await.expect(201);
     api.jobs().await;
@@ -259,7 +265,7 @@ async fn an_expired_range_gives_no_number() {
     let api = Api::without_ranges().await;
     open(&api, (1, 100), "28-11-2026", Some(Numbering::Service)).await;
     open(&api, (101, 200), "28-11-2026", Some(Numbering::Caller)).await;
-    // 23:59 of its last day in Santo Domingo, where noon was the beginning.
+    // 23:59 of its last day in Santo Domingo; the test began at noon.
     api.stack.clock().advance(SignedDuration::from_mins(36 * 60 - 1));
     api.issue(&invoice("a")).await.expect(201);
     api.issue(&numbered_invoice("b", "E310000000101")).await.expect(201);

@@ -15,7 +15,7 @@ pub(crate) fn numbered_invoice(key: &str, encf: &str) -> Value {
     body
 }
 
-/// A type 32 of RD$1,000.00 without a buyer, which goes as a summary.
+/// A type 32 of RD$1,000.00 without a buyer, which is sent as a summary.
 pub(crate) fn small_consumer_invoice(key: &str) -> Value {
     consumer_invoice(key, "847.46", "152.54", "1000.00", json!(null))
 }

@@ -1,4 +1,4 @@
-//! Many requests at once.
+//! Concurrent requests.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ async fn many_requests_of_one_key_make_one_receipt() {
     }
     assert_eq!(api.jobs().await.len(), 1);
 
-    // Requests that lost took numbers as well; no receipt has those.
+    // Requests that lost the race took numbers as well; no receipt has those.
     let mut locked = Vec::new();
     for sequence in 0..api.numbers_taken("31").await {
         let encf = format!("E31{:010}", 5_000_000 + sequence).parse().unwrap();

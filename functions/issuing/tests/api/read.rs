@@ -3,7 +3,7 @@
 use ecf::Environment;
 use ecf_api::ApiKeySecret;
 use ecf_runtime::random;
-use ecf_store::{ApiKeyId, NewApiKey};
+use ecf_store::{ApiKeyId, api_keys::NewApiKey};
 use ecf_testkit::request;
 use http::Method;
 
@@ -63,11 +63,11 @@ async fn the_same_companys_key_of_another_environment_finds_nothing() {
         name: None,
         created_at: api.stack.clock().now(),
         expires_at: None,
-        scope: ecf_store::KeyScope::Full,
+        scope: ecf_store::api_keys::KeyScope::Full,
         created_by: None,
     };
     let created = api.stack.table().create_api_key(key).await.unwrap();
-    assert_eq!(created, ecf_store::ApiKeyCreated::New);
+    assert_eq!(created, ecf_store::api_keys::ApiKeyCreated::New);
     let answer = request(&api.router, Method::GET, &path, Some(secret.text()), None).await;
     assert_eq!(answer.expect(404)["detail"]["code"], "not_found");
     api.jobs().await;

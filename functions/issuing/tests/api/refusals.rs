@@ -1,4 +1,4 @@
-//! Requests that are wrong in themselves.
+//! Invalid requests.
 
 use axum::body::Body;
 use ecf_testkit::{Answer, send};

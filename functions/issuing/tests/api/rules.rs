@@ -1,7 +1,10 @@
-//! What the fiscal rules say of a document, as the caller reads it.
+//! Violations of the fiscal rules, in the responses.
 
 use ecf::rules::OnConditional;
-use ecf_store::{CompanyChanges, Edit, SettingsChanges};
+use ecf_store::{
+    FieldEdit,
+    companies::{CompanyChanges, SettingsChanges},
+};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
@@ -32,7 +35,7 @@ async fn a_total_that_does_not_follow_from_the_lines_is_refused_with_both_sums_b
     );
     assert!(ctx["code"].as_str().unwrap().starts_with("TOTALES-"), "{body}");
     assert!(api.jobs().await.is_empty());
-    // The key is free, and the number that the next receipt gets is the first of the range.
+    // The key is free, and the next receipt gets the first number of the range.
     let issued = api.issue(&invoice("wrong-total")).await.expect(201);
     assert_eq!(issued["encf"], "E310005000000");
     assert_eq!(api.jobs().await.len(), 1);
@@ -57,7 +60,8 @@ async fn c4_the_wrong_indicator_is_one_error_that_names_it() {
 async fn c5_a_refused_total_comes_after_the_notice_on_the_line_that_is_its_cause() {
     let api = Api::start().await;
     let mut request = invoice("cause");
-    // 20 at 500.00 make 10,000.00; a peso more is within the tolerance of the line, and its ITBIS beyond that of the total.
+    // 20 at 500.00 make 10,000.00; a peso more is within the tolerance of the line, and its ITBIS beyond that of the
+    // total.
     request["payload"]["DetallesItems"]["Item"][0]["MontoItem"] = json!("10001.00");
     let body = api.issue(&request).await.expect(422);
     let told: Vec<_> = errors(&body)
@@ -88,7 +92,7 @@ async fn totals_that_are_left_out_are_computed_and_told() {
         told.iter().any(|warning| warning["ctx"]["code"] == "CALCULO-10"),
         "{body}"
     );
-    assert_eq!(api.record(&body).await.monto_total, "11800.00");
+    assert_eq!(api.record(&body).await.fiscal.monto_total, "11800.00");
     api.jobs().await;
 }
 
@@ -118,7 +122,7 @@ async fn a_company_sets_its_own_policy_and_running_instances_know_it_within_the_
     api.issue(&request).await.expect(422);
     let changes = CompanyChanges {
         settings: SettingsChanges {
-            on_conditional: Edit::Set(OnConditional::Warn),
+            on_conditional: FieldEdit::Set(OnConditional::Warn),
             ..SettingsChanges::default()
         },
         ..CompanyChanges::default()
@@ -129,7 +133,7 @@ async fn a_company_sets_its_own_policy_and_running_instances_know_it_within_the_
 
     api.issue(&request).await.expect(422);
     api.stack.clock().advance(SignedDuration::from_secs(60));
-    // The request still has the last word.
+    // The request's parameter takes precedence.
     api.post("/api/v1/ecf?on_conditional=refuse", &request)
         .await
         .expect(422);
@@ -154,6 +158,6 @@ async fn verbatim_amounts_are_written_to_the_letter() {
     request["payload"]["DetallesItems"]["Item"][0]["PrecioUnitarioItem"] = json!("500.0000");
     request["payload"]["Encabezado"]["Totales"]["MontoTotal"] = json!("11800");
     let body = api.post("/api/v1/ecf?amounts=verbatim", &request).await.expect(201);
-    assert_eq!(api.record(&body).await.monto_total, "11800");
+    assert_eq!(api.record(&body).await.fiscal.monto_total, "11800");
     api.jobs().await;
 }

@@ -1,7 +1,11 @@
-//! Cancelling a receipt and marking it for incapacity: only what was never sent, and never beside a send.
+//! Cancelling a receipt and marking it for incapacity: only receipts that were never sent, and never concurrently with
+//! a send.
 
 use ecf::ReceiptState;
-use ecf_store::{Claim, Failure, Receipt, Recorded, Withdrawal};
+use ecf_store::{
+    Receipt,
+    receipts::{Claim, Failure, Recorded, Withdrawal},
+};
 use ecf_testkit::{Answer, Fault, Queue};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -31,7 +35,7 @@ impl Api {
         .await
     }
 
-    /// A receipt that waits for tomorrow.
+    /// A receipt that is scheduled for tomorrow.
     async fn deferred(&self, key: &str) -> Value {
         let mut body = invoice(key);
         body["scheduled_for"] = json!("2026-11-28T12:00:00");
@@ -73,7 +77,7 @@ async fn a_signed_receipt_is_cancelled_and_its_number_is_to_be_annulled() {
     }
     assert_eq!(cancelled, expected);
 
-    // Twice is once, and a worker that comes now finds nothing to send.
+    // A repeated cancellation changes nothing, and a worker finds nothing to send.
     assert_eq!(api.cancel(&issued).await.expect(200), cancelled);
     assert!(matches!(api.claim(&issued).await, Claim::NotSendable(_)));
     api.stack.clock().advance(SignedDuration::from_hours(1));
@@ -133,7 +137,7 @@ async fn what_may_have_been_sent_is_not_withdrawn() {
         assert_eq!(refused["detail"]["code"], "already_sent");
         api.stack.clock().advance(LEASE);
     }
-    // A failure after it changes nothing: what the authority holds is not ours to withdraw.
+    // A failure afterwards changes nothing: a receipt that the authority has cannot be withdrawn.
     let failure = Failure {
         code: "refused",
         message: "no",
@@ -163,7 +167,7 @@ async fn a_send_that_certainly_did_not_arrive_leaves_the_receipt_to_its_caller()
     let issued = api.issue(&invoice("b")).await.expect(201);
     let receipt = claimed(api.claim(&issued).await);
     let (scope, id) = (receipt.scope, receipt.public_id);
-    let mut attempt = receipt.send_attempt;
+    let mut attempt = receipt.sending.attempts;
     for _ in 0..2 {
         api.stack.clock().advance(LEASE);
         let now = api.stack.clock().now();
@@ -171,7 +175,9 @@ async fn a_send_that_certainly_did_not_arrive_leaves_the_receipt_to_its_caller()
         table.record_lookup_negative(&scope, &id, attempt, now).await.unwrap();
     }
     let now = api.stack.clock().now();
-    attempt = claimed(table.claim_resend(&scope, &id, now, LEASE).await.unwrap()).send_attempt;
+    attempt = claimed(table.claim_resend(&scope, &id, now, LEASE).await.unwrap())
+        .sending
+        .attempts;
     table.release_send(&scope, &id, attempt).await.unwrap();
     assert_eq!(api.cancel(&issued).await.expect(409)["detail"]["code"], "already_sent");
     api.jobs().await;
@@ -187,7 +193,7 @@ async fn of_a_send_claim_and_a_withdrawal_exactly_one_wins() {
         let receipt = api.record(&issued).await;
         let (table, scope) = (api.stack.table(), api.company.scope);
         let now = api.stack.clock().now();
-        // Answers that are lost and asked for again by the SDK are part of every race.
+        // Every race includes lost answers that the SDK retries.
         if round % 3 == 1 {
             api.stack.calls().inject("UpdateItem", 1 + round % 2, Fault::AnswerLost);
         }
@@ -205,11 +211,14 @@ async fn of_a_send_claim_and_a_withdrawal_exactly_one_wins() {
         let record = api.record(&issued).await;
         match record.state {
             ReceiptState::Cancelled => {
-                assert!(!told_sent && record.send_attempt == 0, "round {round}: {record:?}");
+                assert!(!told_sent && record.sending.attempts == 0, "round {round}: {record:?}");
                 cancelled += 1;
             }
             ReceiptState::Signed => {
-                assert!(!told_cancelled && record.send_attempt == 1, "round {round}: {record:?}");
+                assert!(
+                    !told_cancelled && record.sending.attempts == 1,
+                    "round {round}: {record:?}"
+                );
                 sent += 1;
             }
             other => panic!("round {round}: {other}"),
@@ -224,7 +233,7 @@ async fn of_a_send_claim_and_a_withdrawal_exactly_one_wins() {
 async fn a_withdrawal_whose_answer_was_lost_is_answered_when_it_is_asked_again() {
     let api = Api::start().await;
     let issued = api.issue(&invoice("a")).await.expect(201);
-    // The first notes the use of the key.
+    // The first update records the use of the key.
     api.stack.calls().inject("UpdateItem", 2, Fault::AnswerLost);
     api.cancel(&issued).await.expect(503);
     assert_eq!(api.cancel(&issued).await.expect(200)["status"], "cancelled");

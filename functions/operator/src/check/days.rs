@@ -1,8 +1,8 @@
-//! Every receipt has what its state says: a number that is locked for it, documents that read back, a place on the due index
-//! while there is something to do; and the day's counters say how many there are.
+//! Checks the receipts of a day against their state: the number is locked for the receipt, the documents can be read,
+//! and the receipt is on the due index while a step is left. Also checks the counters of the day.
 
 use ecf::ReceiptState;
-use ecf_store::{ArtifactKind, ContentHash, DayCounts, ListedReceipt, Receipt, Scope, StoreError};
+use ecf_store::{ArtifactKind, ContentHash, Receipt, Scope, StoreError, counters::DayCounts, receipts::ListedReceipt};
 use jiff::civil::Date;
 
 use super::{Findings, Problem, notes};
@@ -16,7 +16,7 @@ pub(super) struct Part<'a> {
     pub(super) repair_counters: bool,
 }
 
-/// Looks at the next receipts of a day and says behind which to go on; at the day's beginning also at its counters.
+/// Checks the next receipts of a day and returns where to continue; with the first part of a day also its counters.
 pub(super) async fn look(
     app: &App,
     scope: &Scope,
@@ -71,7 +71,7 @@ async fn look_at(app: &App, receipt: &Receipt, findings: &mut Findings) -> Resul
     Ok(())
 }
 
-/// What does not agree about one receipt, and how.
+/// Problems of one receipt: code and explanation.
 pub(super) type Found = Vec<(&'static str, String)>;
 
 async fn look_at_number(app: &App, receipt: &Receipt, problems: &mut Found) -> Result<(), StoreError> {
@@ -82,8 +82,8 @@ async fn look_at_number(app: &App, receipt: &Receipt, problems: &mut Found) -> R
         return Ok(());
     };
     let owner = app.table.lock_owner(&receipt.scope, encf).await?;
-    // A number that a rejection left free may have gone on to another receipt, or back to its range; one of an abandoned attempt
-    // of the certification to a receipt of the new one.
+    // A number freed by a rejection may have gone to another receipt or back to its range. A number of an abandoned
+    // attempt of the certification may have gone to a receipt of the new attempt.
     let was_given_back = receipt.state == ReceiptState::Rejected && receipt.secuencia_utilizada == Some(false);
     match owner {
         Some(owner) if owner == receipt.public_id => {}
@@ -101,7 +101,7 @@ async fn look_at_number(app: &App, receipt: &Receipt, problems: &mut Found) -> R
 
 async fn look_at_documents(app: &App, receipt: &Receipt, problems: &mut Found) -> Result<(), StoreError> {
     let mut expected: Vec<(ArtifactKind, &ContentHash)> = Vec::new();
-    match &receipt.signed {
+    match &receipt.fiscal.signed {
         Some(signed) => {
             expected.push((ArtifactKind::SignedXml, &signed.signed_xml));
             expected.extend(signed.rfce.iter().map(|rfce| (ArtifactKind::Rfce, rfce)));
@@ -132,7 +132,7 @@ async fn look_at_documents(app: &App, receipt: &Receipt, problems: &mut Found) -
 fn look_at_due(receipt: &Receipt, problems: &mut Found) {
     let has_next_step = !receipt.outbox.is_empty() || !receipt.state.is_final();
     match receipt.next_action_at {
-        // On the index until its last alarm, and off it then.
+        // On the index until its last alarm, and not afterwards.
         _ if receipt.waits_for_a_person() => {}
         None if has_next_step => {
             problems.push(("not_due", format!("it is {} and nothing looks after it", receipt.state)))
@@ -146,7 +146,8 @@ fn look_at_due(receipt: &Receipt, problems: &mut Found) {
 }
 
 fn look_at_age(app: &App, receipt: &Receipt, problems: &mut Found) {
-    if let Some((_, hours)) = app.alarm_times.reached(receipt, app.clock.now()) {
+    if let Some(alarm) = app.alarm_times.reached(receipt, app.clock.now()) {
+        let hours = alarm.hours;
         problems.push(("stuck", format!("it is {} for more than {hours} hours", receipt.state)));
     }
 }
@@ -163,7 +164,7 @@ const fn is_past_signing(state: ReceiptState) -> bool {
     )
 }
 
-/// Counts the whole day by its list and compares the counters with it; at a month's last day also the sum of the month.
+/// Counts the day by its list and compares the counters; on the last day of a month also the sum of the month.
 async fn count(app: &App, scope: &Scope, part: &Part<'_>, findings: &mut Findings) -> Result<(), StoreError> {
     let day = part.day;
     let closing = app.table.closing(scope).await?;

@@ -1,5 +1,6 @@
-//! What notes take from a receipt is kept on the lock of its number. Both sides must tell the same: a note that counts is on
-//! the list there, whatever is on the list is a note that counts, and no more was taken than there is.
+//! Checks notes against the receipts that they modify. The amounts that notes take are stored on the lock of the
+//! receipt's number. Every note that counts must be listed there, every listed note must count, and the notes must not
+//! take more than the balance.
 
 use ecf::{Encf, ReceiptType};
 use ecf_store::{Receipt, StoreError};
@@ -16,10 +17,10 @@ pub(super) async fn look_at(app: &App, receipt: &Receipt, problems: &mut Found) 
     }
 }
 
-/// A note, against the receipt that it modifies.
+/// Checks a note against the receipt that it modifies.
 async fn look_at_note(app: &App, note: &Receipt, problems: &mut Found) -> Result<(), StoreError> {
     let Some(tie) = note.note else { return Ok(()) };
-    // What it modifies may have lost its number to a receipt of the new attempt.
+    // The modified receipt may have lost its number to a receipt of the new attempt.
     if app.table.is_of_earlier_attempt(&note.scope, note.created_at).await? {
         return Ok(());
     }
@@ -40,11 +41,11 @@ async fn look_at_note(app: &App, note: &Receipt, problems: &mut Found) -> Result
     Ok(())
 }
 
-/// A receipt that has its number, against its notes.
+/// Checks a receipt that has its number against its notes.
 async fn look_at_modified(app: &App, receipt: &Receipt, encf: &Encf, problems: &mut Found) -> Result<(), StoreError> {
     let modified = match app.table.modified_receipt(&receipt.scope, encf).await? {
         Some(modified) if modified.receipt.public_id == receipt.public_id => modified,
-        // A successor has the number; whoever has none is told elsewhere.
+        // A successor has the number. A receipt without its number is reported by the check of the numbers.
         _ => return Ok(()),
     };
     let mut credited = Decimal::ZERO;
@@ -52,8 +53,8 @@ async fn look_at_modified(app: &App, receipt: &Receipt, encf: &Encf, problems: &
         let note = app.table.receipt(&receipt.scope, id).await?;
         let counts = |note: &&Receipt| note.note.is_some_and(|tie| tie.reserved && tie.modifies == *encf);
         match note.as_ref().filter(counts) {
-            Some(note) if note.ecf_type == ReceiptType::E34 => {
-                credited += note.monto_total.parse::<Decimal>().unwrap_or_default();
+            Some(note) if note.fiscal.ecf_type == ReceiptType::E34 => {
+                credited += note.fiscal.monto_total.parse::<Decimal>().unwrap_or_default();
             }
             Some(_) => {}
             None => problems.push((
@@ -62,7 +63,7 @@ async fn look_at_modified(app: &App, receipt: &Receipt, encf: &Encf, problems: &
             )),
         }
     }
-    // What is neither its own nor credited came from debit notes that were accepted.
+    // The part of the balance that is neither the receipt's own amount nor credited came from accepted debit notes.
     let debited = modified.balance + credited - modified.monto_total;
     if modified.balance.is_sign_negative() && !modified.balance.is_zero()
         || debited.is_sign_negative() && !debited.is_zero()

@@ -1,13 +1,17 @@
-//! Every number that the service has given is locked by a receipt that names it, or listed as unused. Of a range that the caller
-//! numbers the count of used numbers is what the locks say.
+//! Checks that every number of the service is locked by a receipt that names it, or listed as unused. For a range that
+//! the caller numbers, checks the count of used numbers against the locks.
 
 use ecf::{Encf, ReceiptType};
-use ecf_store::{NumberHolder, Numbering, Range, Scope, StoreError};
+use ecf_store::{
+    Scope, StoreError,
+    annulments::NumberHolder,
+    numbers::{Numbering, Range},
+};
 
 use super::{Findings, Problem};
 use crate::App;
 
-/// Compares the counts of the ranges that the caller numbers with the locks, and corrects them when asked.
+/// Compares the counts of the ranges that the caller numbers with the locks, and corrects them on request.
 pub(super) async fn count(
     app: &App,
     scope: &Scope,
@@ -43,7 +47,8 @@ pub(super) async fn count(
     Ok(())
 }
 
-/// Looks at the next numbers, at most `limit`, and says where to go on. The numbers that callers give have gaps by nature.
+/// Checks the next numbers, at most `limit`, and returns where to continue. Ranges that callers number are skipped,
+/// because they have gaps by nature.
 pub(super) async fn look(
     app: &App,
     scope: &Scope,
@@ -83,7 +88,7 @@ async fn look_at(
         findings.numbers += 1;
         let encf = Encf::new(range.ecf_type, sequence).map_err(|error| StoreError::unexpected("check", error))?;
         let Some(owner) = locks.get(&sequence) else {
-            // Of a full list: what is dead waits for room, and is known by that alone.
+            // While the list of free numbers is full, a dead number cannot be listed, so it is reported as unused.
             if range.free.contains(&sequence) || range.is_full() {
                 findings.unused.push(encf);
             } else {

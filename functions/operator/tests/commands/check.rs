@@ -1,13 +1,13 @@
-//! The consistency check: silent about what agrees, and telling each thing that does not.
+//! The consistency check: it reports each difference, and nothing else.
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use ecf_store::{Receipt, Withdrawal};
+use ecf_store::{Receipt, receipts::Withdrawal};
 use serde_json::{Value, json};
 
 use crate::{World, refusal};
 
 impl World {
-    /// Every part from the first to the last; each answer's findings.
+    /// Runs every part from the first to the last; returns the findings of each.
     async fn check(&self, arguments: Value) -> Vec<Value> {
         let mut arguments = arguments;
         let mut parts = Vec::new();
@@ -31,14 +31,14 @@ impl World {
             .collect()
     }
 
-    /// Takes the number that the service would give, and signs a receipt with it.
+    /// Takes the service's next number, and signs a receipt with it.
     async fn issued(&self) -> Receipt {
         let now = self.stack.clock().now();
         let taken = self
             .table()
             .take_next_number(&self.company.scope, "31".parse().unwrap(), ecf::Fecha::at(now), now)
             .await;
-        let ecf_store::Take::Taken { encf, .. } = taken.unwrap() else {
+        let ecf_store::numbers::NextNumber::Taken { encf, .. } = taken.unwrap() else {
             panic!("the range is full")
         };
         let receipt = self.signed(&encf.to_string()).await;
@@ -47,8 +47,8 @@ impl World {
             .count_created(
                 &receipt.scope,
                 receipt.day(),
-                receipt.ecf_type,
-                &receipt.monto_total,
+                receipt.fiscal.ecf_type,
+                &receipt.fiscal.monto_total,
                 None,
             )
             .await;
@@ -59,7 +59,10 @@ impl World {
     /// Counts a number of a range that the caller numbers, as `issuing` does.
     async fn count_number(&self, receipt: &Receipt) {
         let (table, now) = (self.table(), self.stack.clock().now());
-        let ranges = table.ranges(&receipt.scope, Some(receipt.ecf_type)).await.unwrap();
+        let ranges = table
+            .ranges(&receipt.scope, Some(receipt.fiscal.ecf_type))
+            .await
+            .unwrap();
         let counted = table.count_callers_number(&receipt.scope, &ranges[0], receipt, now);
         counted.await.unwrap();
     }
@@ -103,12 +106,12 @@ async fn numbers_that_wait_for_room_on_the_list_are_unused_too() {
         taken.await.unwrap();
     }
     assert_eq!(world.problems().await.len(), 103);
-    // What housekeeping does.
+    // The work of housekeeping.
     clock.advance(jiff::SignedDuration::from_hours(1));
     let mut freed = 0;
-    for shard in 0..ecf_store::RANGE_SHARDS {
+    for shard in 0..ecf_store::numbers::RANGE_SHARDS {
         for due in table.due_numbers(shard, clock.now(), 10).await.unwrap() {
-            if let ecf_store::DueNumbers::Range(entry) = due {
+            if let ecf_store::numbers::DueNumbers::Range(entry) = due {
                 let range = table.range(&entry.scope, entry.id).await.unwrap().unwrap();
                 let dead_after = jiff::SignedDuration::from_mins(3);
                 let reviewed = table.free_dead_numbers(&entry, range, dead_after, clock.now()).await;
@@ -129,7 +132,7 @@ async fn each_thing_that_does_not_agree_is_told() {
     let [a, b, c] = [world.issued().await, world.issued().await, world.issued().await];
     let scope = format!("{}#testecf", world.company.scope.company);
 
-    // A number that was taken for nothing.
+    // A number that no receipt uses.
     let now = world.stack.clock().now();
     let today = ecf::Fecha::at(now);
     let ecf_type = "31".parse().unwrap();
@@ -140,7 +143,7 @@ async fn each_thing_that_does_not_agree_is_told() {
         .unwrap();
     assert_eq!(world.problems().await, ["number_unaccounted"]);
 
-    // A receipt whose lock is gone, one that nothing looks after, one whose document is lost.
+    // A receipt without its lock, one that is not on the due index, one whose document is lost.
     let sequence = a.encf().unwrap().sequence();
     world
         .delete(format!("n#{scope}#31#{:02}", sequence % 16), &format!("{sequence:010}"))
@@ -180,7 +183,13 @@ async fn what_notes_take_from_a_receipt_is_held_against_the_notes() {
     world.count_number(&note).await;
     let counted = world
         .table()
-        .count_created(&note.scope, note.day(), note.ecf_type, &note.monto_total, None)
+        .count_created(
+            &note.scope,
+            note.day(),
+            note.fiscal.ecf_type,
+            &note.fiscal.monto_total,
+            None,
+        )
         .await;
     counted.unwrap();
     assert_eq!(world.problems().await, Vec::<String>::new());
@@ -219,11 +228,17 @@ async fn counters_that_drifted_are_told_and_set_right_only_on_request() {
     let table = world.table();
     let (scope, day) = (receipt.scope, receipt.day());
     table
-        .count_created(&scope, day, receipt.ecf_type, "0.50", None)
+        .count_created(&scope, day, receipt.fiscal.ecf_type, "0.50", None)
         .await
         .unwrap();
     table
-        .count_verdict(&scope, day, receipt.ecf_type, ecf::ReceiptState::Accepted, "0.50")
+        .count_verdict(
+            &scope,
+            day,
+            receipt.fiscal.ecf_type,
+            ecf::ReceiptState::Accepted,
+            "0.50",
+        )
         .await
         .unwrap();
     let parts = world.check(json!({})).await;
@@ -251,7 +266,7 @@ async fn r2_the_sum_of_a_month_that_drifted_is_told_and_set_right_only_on_reques
     let last = first.last_of_month();
     table.seed_closing(&scope, first, last).await.unwrap();
     let days = json!({ "from": last, "to": last });
-    let count = table.count_created(&scope, first, receipt.ecf_type, "0.50", None);
+    let count = table.count_created(&scope, first, receipt.fiscal.ecf_type, "0.50", None);
     count.await.unwrap();
     let parts = world.check(days.clone()).await;
     let problem = &parts[parts.len() - 1]["problems"][0];
@@ -265,8 +280,8 @@ async fn r2_the_sum_of_a_month_that_drifted_is_told_and_set_right_only_on_reques
         .await;
     let parts = world.check(days.clone()).await;
     assert_eq!(parts[parts.len() - 1]["problems"], json!([]));
-    // A month that was summed up from a day that had drifted is set right with that day.
-    let count = table.count_created(&scope, first, receipt.ecf_type, "0.50", None);
+    // A month that was summed up from a wrong day is corrected together with that day.
+    let count = table.count_created(&scope, first, receipt.fiscal.ecf_type, "0.50", None);
     count.await.unwrap();
     table.sum_up_month(&scope, first).await.unwrap();
     world
@@ -289,9 +304,9 @@ async fn a_number_that_was_signed_and_withdrawn_is_listed_to_be_annulled() {
         .count_verdict(
             &scope,
             receipt.day(),
-            receipt.ecf_type,
+            receipt.fiscal.ecf_type,
             ecf::ReceiptState::Cancelled,
-            &receipt.monto_total,
+            &receipt.fiscal.monto_total,
         )
         .await
         .unwrap();

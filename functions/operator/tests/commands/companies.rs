@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{World, refusal};
 
-/// Whether a key opens anything, as the functions judge it.
+/// Whether a key is valid, as the functions decide it.
 async fn opens(table: &Table, key: &Value) -> bool {
     let hash: [u8; 32] = Sha256::digest(key["key"].as_str().unwrap()).into();
     let known = table.api_key_by_hash(&hash).await.unwrap();
@@ -40,7 +40,7 @@ async fn a_company_is_created_with_a_key_and_verified_later() {
     assert_eq!(key["api_key"]["environment"], "ecf");
     assert!(opens(&world.table(), &key["api_key"]).await);
 
-    // The RNC is this company's alone by now.
+    // The RNC belongs to this company by now.
     let second = world.run("create_company", newcomer()).await;
     let second = json!({ "company": second["company"]["public_id"] });
     assert_eq!(refusal(&world.run("verify_company", second).await), "rnc_taken");
@@ -84,7 +84,7 @@ async fn k1_a_key_is_issued_with_a_scope_and_revoked_with_those_that_it_made() {
     assert_eq!(refusal(&nonsense), "bad_command");
     let stolen = world.run_here("issue_api_key", json!({})).await["api_key"].clone();
     let (company, now) = (world.company.scope.company, world.stack.clock().now());
-    let child = ecf_store::NewApiKey {
+    let child = ecf_store::api_keys::NewApiKey {
         company,
         environment: world.company.scope.environment,
         rnc: world.company.rnc.clone(),
@@ -94,12 +94,12 @@ async fn k1_a_key_is_issued_with_a_scope_and_revoked_with_those_that_it_made() {
         name: None,
         created_at: now,
         expires_at: None,
-        scope: ecf_store::KeyScope::Full,
+        scope: ecf_store::api_keys::KeyScope::Full,
         created_by: Some(stolen["id"].as_str().unwrap().parse().unwrap()),
     };
     let id = json!(child.id);
     let created = world.table().create_api_key(child).await.unwrap();
-    assert_eq!(created, ecf_store::ApiKeyCreated::New);
+    assert_eq!(created, ecf_store::api_keys::ApiKeyCreated::New);
     let revoke = json!({ "company": company, "key": stolen["id"] });
     let revoked = world.run("revoke_api_key", revoke.clone()).await;
     assert_eq!(
@@ -140,7 +140,7 @@ async fn a_range_is_opened_once_and_within_bounds() {
     let range = json!({ "ecf_type": "31", "range_start": 20_000_000, "range_end": 20_000_099, "valid_until": "2028-12-31", "numbering": "service" });
     let opened = world.run_here("create_range", range.clone()).await;
     assert_eq!(opened["range"]["range_start"], 20_000_000, "{opened}");
-    // Twice is once; another that shares numbers is none.
+    // The same command again changes nothing; an overlapping range is a conflict.
     assert_eq!(world.run_here("create_range", range.clone()).await, opened);
     let mut other = range.clone();
     other["range_end"] = json!(20_000_100);

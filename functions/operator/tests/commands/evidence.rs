@@ -1,4 +1,4 @@
-//! Evidence of any size, into the bucket.
+//! Evidence of any size, exported to the bucket.
 
 use std::fs;
 use std::io::{Cursor, Read as _};
@@ -138,14 +138,14 @@ async fn an_export_that_the_bucket_does_not_take_leaves_nothing_behind() {
     );
 }
 
-/// What the process of an export is told.
+/// The variables of the export's process.
 const ENDPOINT: &str = "EVIDENCE_ENDPOINT";
 const NOW: &str = "EVIDENCE_NOW";
 const COMMAND: &str = "EVIDENCE_COMMAND";
 const MEASURED: &str = "measured: ";
 
-/// An export in a process of its own: its answer, and the most memory that the process took, in MB. The services and what made the
-/// receipts are in this one.
+/// Runs an export in a separate process and returns its answer and its peak memory in MB. The services and the code
+/// that makes the receipts run in this process.
 fn measured(world: &World) -> (Value, f64) {
     let command = json!({
         "command": "export_evidence",

@@ -1,4 +1,4 @@
-//! Dead letters and their way back.
+//! Dead letters and their replay.
 
 use ecf_testkit::Queue;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::{World, refusal};
 
 impl World {
-    /// Puts letters into a queue of dead ones.
+    /// Puts messages into a dead-letter queue.
     async fn bury(&self, queue: &str, bodies: impl Iterator<Item = String>) {
         let dead = &self.stack.environment_of("operator")[queue];
         let sqs = &self.stack.clients().sqs;

@@ -1,4 +1,4 @@
-//! What the log says of a command.
+//! The log lines of a command.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::World;
 
-/// The lines that commands leave on this thread.
+/// The log lines of commands on this thread.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
 
@@ -33,7 +33,7 @@ impl Lines {
         (lines, tracing::subscriber::set_default(subscriber))
     }
 
-    /// All lines of commands so far; they are forgotten.
+    /// Takes all log lines of commands so far.
     fn take(&self) -> Vec<Value> {
         let text = String::from_utf8(std::mem::take(&mut *self.0.lock().unwrap())).unwrap();
         let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -83,7 +83,7 @@ async fn k6_a_command_is_logged_with_whom_it_concerns_and_without_secrets() {
     let [line] = lines.take().try_into().unwrap();
     assert_eq!(line["receipt.id"], json!(receipt.public_id));
 
-    // A refusal, too; and what is no command leaves nothing of itself.
+    // A rejection is logged too. A malformed command leaves nothing of its content.
     world
         .run("show_company", json!({ "company": "0123456789abcdefghjkmnpqrstvwxyz" }))
         .await;

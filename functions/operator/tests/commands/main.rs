@@ -45,14 +45,14 @@ impl World {
         self.stack.table()
     }
 
-    /// Carries out a command.
+    /// Executes a command.
     pub(crate) async fn run(&self, command: &str, arguments: Value) -> Value {
         let mut body = arguments;
         body["command"] = json!(command);
         operator::handle(&self.app, body).await
     }
 
-    /// The same, of the company and its environment.
+    /// Executes a command for the company and its environment.
     pub(crate) async fn run_here(&self, command: &str, mut arguments: Value) -> Value {
         arguments["company"] = json!(self.company.scope.company);
         arguments["environment"] = json!(self.company.scope.environment);
@@ -69,7 +69,7 @@ impl World {
     }
 }
 
-/// The code of a refusal.
+/// The code of a rejection.
 pub(crate) fn refusal(answer: &Value) -> &str {
     answer["error"]["code"].as_str().unwrap_or_else(|| panic!("{answer}"))
 }

@@ -1,4 +1,4 @@
-//! Notices: their way from draft to the end.
+//! Notices: from draft to resolution or withdrawal.
 
 use serde_json::{Value, json};
 

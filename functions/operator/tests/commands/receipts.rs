@@ -1,7 +1,10 @@
-//! Receipts that need a hand.
+//! Receipts that need an operator.
 
 use ecf::ReceiptState;
-use ecf_store::{Claim, Failure, NOT_FOUND_PATIENCE, Receipt, Recorded, SubmissionJob};
+use ecf_store::{
+    Receipt, SubmissionJob,
+    receipts::{Claim, Failure, NOT_FOUND_PATIENCE, Recorded},
+};
 use ecf_testkit::{Queue, send_job};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -25,7 +28,7 @@ impl World {
         bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect()
     }
 
-    /// A receipt whose send was lost where nobody can look it up.
+    /// A receipt whose send was lost, in an environment without a look-up.
     async fn of_unknown_outcome(&self, encf: &str) -> Receipt {
         let receipt = self.signed(encf).await;
         let (table, now) = (self.table(), self.stack.clock().now());
@@ -108,7 +111,7 @@ async fn a_lost_send_that_did_not_arrive_is_sent_again() {
     assert_eq!(world.submissions().await.len(), 1);
     let now = world.stack.clock().now();
     let claim = world.table().claim_send(&lost.scope, &lost.public_id, now, LEASE).await;
-    assert!(matches!(claim.unwrap(), Claim::Claimed(receipt) if receipt.send_attempt == 2));
+    assert!(matches!(claim.unwrap(), Claim::Claimed(receipt) if receipt.sending.attempts == 2));
     assert_eq!(
         refusal(&world.resolve(&lost, json!("accepted")).await),
         "too_early",
@@ -124,7 +127,10 @@ async fn a_lost_send_that_arrived_is_asked_for_by_its_track_id() {
     let answer = world.resolve(&lost, json!({ "track_id": "track-1" })).await;
     assert_eq!(answer["queued"], "poll", "{answer}");
     let known = world.record(&lost).await;
-    assert_eq!((known.track_id.as_deref(), known.error_code), (Some("track-1"), None));
+    assert_eq!(
+        (known.sending.track_id.as_deref(), known.error_code),
+        (Some("track-1"), None)
+    );
     assert!(known.next_action_at.is_some());
     assert!(matches!(world.submissions().await.as_slice(), [SubmissionJob::Poll(_)]));
 }
@@ -214,11 +220,14 @@ async fn r1_a_submitted_receipt_that_was_never_received_is_sent_again() {
         (&json!("send"), &json!("signed"))
     );
     let returned = world.record(&submitted).await;
-    assert_eq!((returned.track_id, returned.lost_track_ids.len()), (None, 1));
+    assert_eq!(
+        (returned.sending.track_id, returned.sending.lost_track_ids.len()),
+        (None, 1)
+    );
     let claim = table
         .claim_resend(&submitted.scope, &submitted.public_id, now, LEASE)
         .await;
-    assert!(matches!(claim.unwrap(), Claim::Claimed(receipt) if receipt.send_attempt == 2));
+    assert!(matches!(claim.unwrap(), Claim::Claimed(receipt) if receipt.sending.attempts == 2));
     world.stack.leave_messages();
 }
 

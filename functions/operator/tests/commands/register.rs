@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use aws_sdk_s3::primitives::ByteStream;
-use ecf_store::{Register, RegisterAnswer};
+use ecf_store::{Register, register::RegisterAnswer};
 use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
 
@@ -82,7 +82,7 @@ async fn a_file_that_is_no_register_leaves_the_one_that_is_there() {
         .await;
     assert_eq!(refusal(&missing), "not_found");
     assert_eq!(world.run("show_register", json!({})).await["register"]["taxpayers"], 2);
-    // Whoever knows the file may allow more.
+    // An operator who knows the file may allow a higher percentage.
     let loaded = load(
         &world,
         format!("{LINES}ESTO NO\n").into_bytes(),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{World, refusal};
 
-/// A certificate as earlier versions stored it: with no key of the deployment's own.
+/// A certificate as earlier versions stored it: not encrypted with the deployment's own key.
 async fn stored_without_key(world: &World, number: u8) -> CompanyId {
     let prefix = world.stack.environment_of("operator")["SECRET_PREFIX"].clone();
     let vault = Vault::new(world.stack.clients().secretsmanager.clone(), prefix);
@@ -54,11 +54,11 @@ async fn k2_certificates_without_the_deployments_key_are_found_and_moved_to_it()
     let found = parts(&world, false).await;
     assert_eq!(all(&found, "other_key"), names);
     assert_eq!(all(&found, "moved"), none);
-    // Looking alone moves nothing.
+    // A check without repair moves nothing.
     let moved = parts(&world, true).await;
     assert_eq!(all(&moved, "moved"), old);
     assert_eq!(all(&moved, "other_key"), none);
-    // Again: there is nothing left to move, and each certificate reads as before.
+    // The second repair has nothing left to move, and each certificate can still be read.
     let again = parts(&world, true).await;
     assert_eq!(all(&again, "moved"), none);
     assert_eq!(all(&again, "other_key"), none);

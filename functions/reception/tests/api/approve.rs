@@ -8,7 +8,7 @@ use crate::Api;
 
 const ENCF: &str = "E310000000001";
 
-/// What a buyer says of a receipt of the kit, in the authority's own words: a total without decimals.
+/// A buyer's answer to a receipt of the test kit, in the authority's own format: a total without decimals.
 fn acecf(estado: &str) -> String {
     format!(
         "<ACECF><DetalleAprobacionComercial><Version>1.0</Version><RNCEmisor>130000001</RNCEmisor><eNCF>{ENCF}</eNCF>\
@@ -50,7 +50,7 @@ async fn the_first_of_two_answers_of_unknown_signers_stays() {
     let expected = json!({ "codigo": "1", "estado": "Rechazo Comercial Recibido", "mensaje": [] });
     assert_eq!(api.answer(&rejection).await.expect(200), expected);
     let receipt = api.receipt().await;
-    let answer = receipt.buyer_answer.clone().unwrap();
+    let answer = receipt.buyer.answer.clone().unwrap();
     assert_eq!(
         (answer.estado.code(), answer.reason.as_deref()),
         ("2", Some("Falta la mitad"))
@@ -79,18 +79,18 @@ async fn s2_a_trusted_answer_replaces_a_planted_one_and_is_final() {
     api.stack.trust_authority().await;
     api.accepted().await;
     assert_eq!(api.answer(&sign_foreign(&acecf("2"))).await.status, 200);
-    let planted = api.receipt().await.buyer_answer.unwrap();
+    let planted = api.receipt().await.buyer.answer.unwrap();
     assert!(!planted.signer_trusted);
     let genuine = sign_certified("RNC131880681", &acecf("1"));
     assert_eq!(api.answer(&genuine).await.status, 200);
-    let answer = api.receipt().await.buyer_answer.unwrap();
+    let answer = api.receipt().await.buyer.answer.unwrap();
     assert_eq!((answer.estado.code(), answer.signer_trusted), ("1", true));
     for later in [sign_foreign(&acecf("2")), sign_certified("RNC131880681", &acecf("2"))] {
         let refused = api.answer(&later).await.expect(400);
         assert_eq!(refused["detail"]["code"], "answered_already");
     }
-    assert_eq!(api.receipt().await.buyer_answer.unwrap(), answer);
-    // Both answers are announced: an ERP that booked the first hears of the second.
+    assert_eq!(api.receipt().await.buyer.answer.unwrap(), answer);
+    // Both answers are announced, so that an ERP that booked the first learns of the second.
     assert_eq!(api.news(), 2);
 }
 
@@ -106,7 +106,7 @@ async fn s2_a_receipt_that_the_authority_has_not_accepted_is_not_answered() {
     assert_eq!(trusted["detail"]["code"], "receipt_not_valid");
     let stranger = api.answer(&sign_foreign(&acecf("1"))).await.expect(400);
     assert_eq!(stranger["detail"]["code"], "receipt_not_found");
-    assert_eq!(api.receipt().await.buyer_answer, None);
+    assert_eq!(api.receipt().await.buyer.answer, None);
 }
 
 #[tokio::test]
@@ -161,10 +161,10 @@ async fn what_does_not_fit_a_receipt_of_ours_is_refused_and_leaves_nothing() {
         let refused = api.answer(&xml).await.expect(400);
         assert_eq!(refused["detail"]["code"], code, "{refused}");
     }
-    assert_eq!((api.receipt().await.buyer_answer, api.news()), (None, 0));
+    assert_eq!((api.receipt().await.buyer.answer, api.news()), (None, 0));
     let bare = "/fe/AprobacionComercial/api/ecf";
     assert_eq!(api.post(bare, &sign_foreign(&acecf("1")), None).await.status, 200);
-    assert_eq!(api.receipt().await.buyer_answer.unwrap().estado.code(), "1");
+    assert_eq!(api.receipt().await.buyer.answer.unwrap().estado.code(), "1");
 }
 
 #[tokio::test]

@@ -2,7 +2,10 @@
 
 use axum::body::Body;
 use ecf::messages::{RespuestaAutenticacion, Semilla};
-use ecf_store::{CompanyChanges, Edit, SettingsChanges};
+use ecf_store::{
+    FieldEdit,
+    companies::{CompanyChanges, SettingsChanges},
+};
 use ecf_testkit::{foreign_receipt, send, sign_foreign};
 use http::Request;
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -31,7 +34,7 @@ impl Api {
 
     async fn demand_tokens(&self) {
         let settings = SettingsChanges {
-            reception_token: Edit::Set(true),
+            reception_token: FieldEdit::Set(true),
             ..SettingsChanges::default()
         };
         let changes = CompanyChanges {
@@ -114,7 +117,7 @@ async fn a_company_that_demands_tokens_gets_nothing_without_one() {
         let refused = api.post(&path, &xml, wrong).await;
         assert_eq!(refused.status, 401, "{wrong:?}");
     }
-    // A token of this address does not open the one without an RNC.
+    // A token of this address is not valid for the address without an RNC.
     assert_eq!(api.post("/fe/recepcion/api/ecf", &xml, Some(&token)).await.status, 401);
     assert_eq!(api.inbox().await.len(), 0);
     assert_eq!(acknowledged(&api.post(&path, &xml, Some(&token)).await), received());
@@ -135,7 +138,7 @@ async fn s11_who_got_the_token_is_kept_with_the_document() {
     };
     let named = send("E310000000001", Some(&token)).await;
     assert_eq!(named.caller.as_deref(), Some(&*named.signer));
-    // This company demands no token, so an invalid one is ignored.
+    // This company requires no token, so an invalid one is ignored.
     for token in [None, Some("x")] {
         let encf = if token.is_none() {
             "E310000000002"

@@ -7,7 +7,7 @@ use ecf_runtime::{LambdaRequest, answer};
 
 use crate::Api;
 
-/// Status and body: XML leaves the gateway as the bytes it is.
+/// Status and body: XML leaves the gateway byte for byte.
 async fn invoke(api: &Api, name: &str) -> (i64, String) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../events/reception")
@@ -28,14 +28,14 @@ async fn every_payload_in_the_folder_is_answered() {
     let (status, seed) = invoke(&api, "seed.json").await;
     assert_eq!(status, 200);
     assert!(seed.starts_with("<SemillaModel><valor>"), "{seed}");
-    // The document has a heading and nothing else.
+    // The document consists of a heading only.
     let (status, arecf) = invoke(&api, "ecf.json").await;
     assert_eq!(status, 200, "{arecf}");
     assert!(
         arecf.contains("<Estado>1</Estado><CodigoMotivoNoRecibido>1<"),
         "{arecf}"
     );
-    // Nobody signed the approval.
+    // The approval is not signed.
     let (status, refused) = invoke(&api, "acecf.json").await;
     assert_eq!(status, 400, "{refused}");
     assert!(refused.contains("\"signature\""), "{refused}");

@@ -1,10 +1,13 @@
-//! Strangers who mean no good: the right answer, and nothing kept.
+//! Hostile callers: the right error, and nothing stored.
 
 use std::time::Instant;
 
 use axum::body::Body;
 use ecf::Environment;
-use ecf_store::{ApiKeyCreated, ApiKeyId, KeyScope, NewApiKey};
+use ecf_store::{
+    ApiKeyId,
+    api_keys::{ApiKeyCreated, KeyScope, NewApiKey},
+};
 use ecf_testkit::{FOREIGN_RNC, foreign_receipt, send, sign_certified, unsigned_receipt};
 use http::header::ALLOW;
 use http::{Method, Request};
@@ -44,7 +47,7 @@ async fn rubbish_is_answered_with_400_and_leaves_nothing() {
             api.published(approvals),
         ] {
             let answer = api.post(&path, xml.as_bytes(), None).await;
-            // An answer has 128 KB at most.
+            // An approval has at most 128 KB.
             let is_too_large = path.contains(approvals) && xml.len() > 128 * 1024;
             let expected = if is_too_large { 413 } else { 400 };
             assert_eq!(answer.status, expected, "{path}: {}", &xml[..xml.len().min(80)]);
@@ -76,7 +79,7 @@ async fn companies_that_do_not_exist_and_paths_of_nobody_are_404() {
     ] {
         assert_eq!(api.post(path, &xml, None).await.status, 404, "{path}");
     }
-    // A company that is not verified owns no RNC.
+    // A company that is not verified does not own an RNC.
     let builder = api.stack.company_builder().rnc("131880681").without_ranges();
     builder.build().await;
     assert_eq!(
@@ -154,7 +157,7 @@ async fn s7_one_address_has_a_limit_of_seeds_and_of_documents_by_signers_that_ar
         assert_eq!(refused.status, 429);
         assert!(refused.headers.contains_key("retry-after"));
     }
-    // A trusted signer has no limit, and the minute ends.
+    // A trusted signer has no limit, and the limit ends with the minute.
     let trusted = unsigned_receipt(rnc, "E310000000005", now());
     let trusted = sign_certified(&format!("RNC{FOREIGN_RNC}"), &trusted);
     assert_eq!(acknowledged(&api.receive(&trusted).await), received());
@@ -177,7 +180,7 @@ async fn s8_what_is_stored_is_bounded_by_what_was_signed() {
     assert_eq!(acknowledged(&api.receive(large.as_bytes()).await), not_received("1"));
     let small = with_comment(10_000);
     assert_eq!(acknowledged(&api.receive(small.as_bytes()).await), received());
-    // A seed and an answer are small.
+    // Seeds and approvals are small.
     for service in ["autenticacion/api/validacioncertificado", "aprobacioncomercial/api/ecf"] {
         let answer = api.post(&api.published(service), &vec![b'<'; 200_000], None).await;
         assert_eq!(answer.status, 413, "{service}");

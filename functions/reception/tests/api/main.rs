@@ -12,7 +12,7 @@ use axum::Router;
 use axum::body::Body;
 use ecf::messages::Arecf;
 use ecf_runtime::Clock;
-use ecf_store::InboxItem;
+use ecf_store::inbox::InboxItem;
 use ecf_testkit::{Answer, TestCompany, TestStack, send};
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{Method, Request};
@@ -36,7 +36,7 @@ impl Api {
         let env = stack.env("reception");
         let router = router(App::from_env(&env, &stack.clients_of("reception"), stack.clock().clone()).unwrap());
         let company = stack.company_builder().without_ranges().verified().build().await;
-        // Each receipt is news, which `webhook-worker` tells.
+        // Each receipt enqueues an announcement for `webhook-worker`.
         stack.leave_messages();
         Self { stack, router, company }
     }
@@ -50,7 +50,7 @@ impl Api {
         format!("/{}/testecf/fe/{service}", self.company.rnc)
     }
 
-    /// Sends a document as the standard has it.
+    /// Sends a document in the format of the standard.
     pub(crate) async fn post(&self, path: &str, xml: &[u8], token: Option<&str>) -> Answer {
         let mut request = Request::post(path).header(CONTENT_TYPE, "multipart/form-data; boundary=limit");
         if let Some(token) = token {
@@ -78,7 +78,7 @@ impl Api {
             .0
     }
 
-    /// How many messages were enqueued: announcements, and questions to the authority.
+    /// The number of enqueued messages: announcements, and questions to the authority.
     pub(crate) fn news(&self) -> usize {
         self.stack.calls().count("SendMessage")
     }

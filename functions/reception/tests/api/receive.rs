@@ -2,7 +2,10 @@
 
 use axum::body::Body;
 use ecf::messages::Arecf;
-use ecf_store::{ArtifactKind, AuthorityState, SpeaksFor};
+use ecf_store::{
+    ArtifactKind,
+    inbox::{AuthorityState, SpeaksFor},
+};
 use ecf_testkit::{FOREIGN_RNC, foreign_receipt, send, sign_certified, sign_foreign, unsigned_receipt};
 use http::Request;
 use http::header::CONTENT_TYPE;
@@ -115,7 +118,7 @@ async fn c11_what_the_schema_refuses_is_an_error_of_specification() {
             &to[..to.len().min(80)]
         );
     }
-    // The signature verifies wherever it stands below the root, but the schema has it at the end.
+    // The signature verifies anywhere below the root, but the schema requires it at the end.
     let signed = String::from_utf8(sign_foreign(&good)).unwrap();
     let firma = &good[good.find("<FechaHoraFirma>").unwrap()..good.find("</ECF>").unwrap()];
     let moved = signed
@@ -150,7 +153,7 @@ async fn c12_another_encoding_is_an_error_of_specification_whatever_the_bytes() 
         .replace(|character: char| !character.is_ascii(), "x");
     for bytes in [
         latin(format!("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>{signed}")),
-        // No declaration: UTF-8 by rule, and it is none.
+        // Without a declaration the encoding is UTF-8, and these bytes are not UTF-8.
         latin(signed.clone()),
         format!("<?xml version=\"1.0\" encoding=\"us-ascii\"?>{ascii}").into_bytes(),
         format!("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>{ascii}").into_bytes(),
@@ -182,7 +185,7 @@ async fn a_document_is_stored_once() {
     assert_eq!(acknowledged(&api.receive(&xml).await), not_received("3"));
     assert_eq!((api.inbox().await, api.news()), (kept, 2));
 
-    // Of several at once, one is received.
+    // Of several concurrent copies, one is received.
     let xml = foreign_receipt(api.company.rnc.as_str(), "E310000000002", now);
     let (a, b, c) = tokio::join!(api.receive(&xml), api.receive(&xml), api.receive(&xml));
     let mut states = [a, b, c].map(|answer| acknowledged(&answer).0);
@@ -191,7 +194,7 @@ async fn a_document_is_stored_once() {
     assert_eq!(api.inbox().await.len(), 2);
 }
 
-/// The document with another item, so that its signature is another.
+/// The document with another item, and therefore another signature.
 fn other(api: &Api) -> String {
     unsigned_receipt(api.company.rnc.as_str(), ENCF, api.clock().now()).replace("Yuca", "Batata")
 }

@@ -1,4 +1,4 @@
-//! The P12 that comes along.
+//! The P12 of a sign-up.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use ecf_store::Identities;
@@ -113,7 +113,7 @@ async fn e1_and_e3_the_file_is_judged_as_at_an_upload_and_warnings_are_answered(
     let refused = api.register(&with_p12(&locked, P12_PIN)).await.expect(422);
     assert_eq!(refused["detail"][0]["ctx"]["code"], "no_mac");
     assert_eq!(fault(&refused), certificate_error("p12_base64"));
-    // Without a warning the field is left out.
+    // Without a warning the field is omitted.
     let other = test_certificates::assembled(&[&signer], &[&signer], P12_PIN, Mac::Sha256).unwrap();
     let mut body = with_p12(&other, P12_PIN);
     body["rnc"] = json!("131880681");

@@ -1,4 +1,4 @@
-//! What is left when a call to AWS fails on the way.
+//! The state after a call to AWS fails midway.
 
 use ecf_testkit::Fault;
 use serde_json::json;
@@ -35,7 +35,7 @@ async fn k4_a_sign_up_creates_a_secret_with_the_deployments_key_and_replaces_non
 
 #[tokio::test]
 async fn whatever_write_fails_the_same_request_completes_the_sign_up() {
-    // Each range is a transaction; the last of them all makes the company.
+    // Each range is a transaction; the last transaction creates the company.
     let transactions = {
         let api = Api::start().await;
         api.stack.calls().reset();

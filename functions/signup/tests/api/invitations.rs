@@ -1,4 +1,4 @@
-//! Where companies have to be invited.
+//! Deployments that require an invitation.
 
 use ecf_testkit::Fault;
 use futures::future::join_all;
@@ -38,7 +38,7 @@ async fn an_invitation_is_good_for_as_many_companies_as_it_says_until_it_expires
     api.invite("mañana", 2).await;
     api.stack.clock().advance(SignedDuration::from_hours(24));
     refused(&api, &invited(company("130000001"), "mañana")).await;
-    // Where none is needed, one does no harm.
+    // An invitation that is not required is ignored.
     Api::start().await.register(&body).await.expect(201);
 }
 

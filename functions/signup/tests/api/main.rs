@@ -28,19 +28,19 @@ use signup::App;
 /// The owner of [`test_p12`].
 pub(crate) const OWNER: &str = "00100000001";
 
-/// The function, nobody signed up yet.
+/// The function, before the first sign-up.
 pub(crate) struct Api {
     pub(crate) stack: TestStack,
     pub(crate) router: Router,
 }
 
 impl Api {
-    /// Certificates are made on the spot, so any is trusted.
+    /// The tests make their own certificates, so any issuer is trusted.
     pub(crate) async fn start() -> Self {
         Self::with(&[("CERTIFICATE_TRUST", "any")]).await
     }
 
-    /// With other variables than the template's defaults give.
+    /// With variables that differ from the template's defaults.
     pub(crate) async fn with(more: &[(&str, &str)]) -> Self {
         let stack = TestStack::start().await;
         let mut variables: BTreeMap<String, String> = stack.environment_of("signup").clone();
@@ -53,7 +53,7 @@ impl Api {
         Self { stack, router }
     }
 
-    /// An invitation for so many companies, good for a day.
+    /// Creates an invitation for this number of companies, valid for a day.
     pub(crate) async fn invite(&self, code: &str, uses: u32) {
         let expires_at = self.stack.clock().now() + SignedDuration::from_hours(24);
         let hash = Sha256::digest(code).into();
@@ -65,7 +65,7 @@ impl Api {
         request(&self.router, Method::POST, "/api/v1/public/register", None, Some(body)).await
     }
 
-    /// Company and environment that a key opens, asked as every function asks.
+    /// Company and environment of a key, looked up as every function does.
     pub(crate) async fn opened_by(&self, key: &str) -> Option<Scope> {
         let keys = Keys::from_env(
             &self.stack.env("issuing"),
@@ -108,7 +108,7 @@ pub(crate) fn key_of(registered: &Value) -> &str {
     registered["api_key"]["key"].as_str().unwrap()
 }
 
-/// The one error of a 422: its place and kind.
+/// The only error of a 422: its place and kind.
 pub(crate) fn fault(body: &Value) -> (String, String) {
     let [error] = body["detail"].as_array().unwrap().as_slice() else {
         panic!("one error was expected: {body}")

@@ -1,6 +1,6 @@
-//! What a company gets when it signs up, and who is turned away.
+//! The result of a sign-up, and its rejections.
 
-use ecf_store::{Numbering, WebhookJob};
+use ecf_store::{WebhookJob, numbers::Numbering};
 use ecf_testkit::Queue;
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ async fn a_company_gets_a_key_and_numbers_to_try_with() {
     }
     let kept = api.stack.table().company(&id).await.unwrap().unwrap();
     assert_eq!((kept.phone.as_deref(), kept.verified), (Some("809-555-0100"), false));
-    // Nobody asked to be told.
+    // The portal is not configured.
     assert_eq!(api.stack.take_messages(Queue::Webhook).await, [""; 0]);
 }
 
@@ -109,7 +109,7 @@ async fn other_environments_than_testecf_need_a_verified_company() {
     assert_eq!(registered["api_key"]["environment"], "CerteCF");
     let scope = api.opened_by(key_of(&registered)).await.unwrap();
     assert_eq!(scope.environment, ecf::Environment::CerteCF);
-    // There the authority's own authorisation counts: no number is free for the taking.
+    // There the authority must grant the numbers first.
     assert_eq!(api.stack.table().ranges(&scope, None).await.unwrap(), []);
 }
 

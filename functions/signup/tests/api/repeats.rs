@@ -1,4 +1,4 @@
-//! A sign-up whose answer got lost is sent again.
+//! Retries of a sign-up whose response was lost.
 
 use futures::future::join_all;
 use jiff::SignedDuration;
@@ -8,7 +8,7 @@ use crate::{Api, OWNER, company, company_with_certificate, fault, id_of, key_of}
 
 const KEY: &str = "9f0c7a52-sign-up-1";
 
-/// A sign-up that may be repeated: its P12 proves the caller, or else a secret of its own.
+/// A sign-up that may be retried: its P12, or otherwise a secret, identifies the caller.
 fn with_key(mut body: Value) -> Value {
     body["idempotency_key"] = json!(KEY);
     if body.get("p12_base64").is_none() {
@@ -24,7 +24,7 @@ async fn s10_a_guessed_idempotency_key_and_public_data_give_no_key_of_the_compan
         let mut sign_up = with_key(sign_up);
         sign_up["idempotency_key"] = json!(format!("{KEY} of {}", sign_up["rnc"]));
         let victim = api.register(&sign_up).await.expect(201);
-        // A stranger knows what a company publishes, and guessed the key.
+        // A stranger knows the public data of a company, and guessed the key.
         let mut public = sign_up.clone();
         for secret in ["p12_base64", "pin", "retry_secret"] {
             public.as_object_mut().unwrap().remove(secret);
@@ -38,7 +38,7 @@ async fn s10_a_guessed_idempotency_key_and_public_data_give_no_key_of_the_compan
             api.opened_by(key_of(&victim)).await.is_some(),
             "the company's key stays"
         );
-        // The company proves itself, and gets a key in place of the first.
+        // The company proves its identity, and gets a key in place of the first.
         let repeated = api.register(&sign_up).await.expect(201);
         assert_eq!(id_of(&repeated), id_of(&victim));
         assert!(api.opened_by(key_of(&repeated)).await.is_some());
@@ -77,11 +77,11 @@ async fn a_repeat_within_the_hour_gets_a_new_key_in_place_of_the_first() {
     assert_ne!(key_of(&first), key_of(&second));
     assert_eq!(api.opened_by(key_of(&first)).await, None);
     assert_eq!(api.opened_by(key_of(&second)).await.unwrap().company, id_of(&first));
-    // A third time, the second key goes.
+    // A second retry replaces the second key.
     let third = api.register(&body).await.expect(201);
     assert_eq!(api.opened_by(key_of(&second)).await, None);
     assert!(api.opened_by(key_of(&third)).await.is_some());
-    // All else is as it was.
+    // Everything else is unchanged.
     second["api_key"] = first["api_key"].clone();
     second["certificate"]["days_until_expiry"] = first["certificate"]["days_until_expiry"].clone();
     assert_eq!(second, first);

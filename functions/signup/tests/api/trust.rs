@@ -1,7 +1,7 @@
-//! Which certificates verify a company at its sign-up, and what becomes of a P12 whose sign-up fails.
+//! Verification of a company at its sign-up, and the P12 of a sign-up that fails.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use ecf_store::{DueEntry, DueRecord, SHARDS};
+use ecf_store::due::{DueEntry, DueRecord, SHARDS};
 use ecf_testkit::{Fault, P12_PIN};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ async fn a_certificate_verifies_a_company_only_when_its_issuer_is_trusted() {
     let api = Api::with(&[]).await;
     let anybodys = company_with_certificate(OWNER);
     for _ in 0..2 {
-        // Neither without authorities nor with others: they sign up in TesteCF, and nobody owns the RNC.
+        // Not verified, with no authorities or with others: they sign up in TesteCF, and no company owns the RNC.
         let registered = api.register(&anybodys).await.expect(201);
         assert_eq!(registered["company"]["verified"], false);
         assert!(registered["certificate"].is_object());

@@ -1,4 +1,4 @@
-//! How often one address may try, told by the gateway alone.
+//! The rate limit per client address, which only the gateway knows.
 
 use std::{fs, path::Path};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::Api;
 
-/// A sign-up as the gateway hands it over, from an address and with a header that the caller wrote.
+/// A sign-up as the gateway passes it on, from an address and with a header that the caller wrote.
 async fn register_from(api: &Api, address: &str, forged: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../events/signup/register.json");
     let mut event: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();

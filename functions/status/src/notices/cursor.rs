@@ -1,27 +1,27 @@
-//! Where somebody stands in the feed of notices: opaque to whoever keeps it, and good for one company and environment.
+//! The position in the feed of notices: opaque to the client, valid for one company and environment.
 //!
-//! It is not signed: a forged one can only make its forger miss or repeat what is theirs to see.
+//! A cursor is not signed: with a forged one a client can only miss or repeat notices that it may see anyway.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use ecf_store::Scope;
 use jiff::{SignedDuration, Timestamp};
 
-/// A cursor that is older has missed too much: the streams forget what is over a month later than this.
+/// Maximum age of a cursor. The feed retains ended notices for one month longer than this.
 const GOOD_FOR: SignedDuration = SignedDuration::from_hours(90 * 24);
-/// The first part of the text. Another one is of another release, to which it means the same as a cursor that expired.
+/// The first part of the text. A cursor of another version is treated as expired.
 const VERSION: &str = "n1";
 
-/// A place in the feed.
+/// A position in the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cursor {
-    /// Everything up to this number was told.
+    /// Everything up to this number was delivered.
     pub(super) after: u64,
-    /// While the notices in force are told, page by page: the number at which that began.
+    /// While the notices in force are delivered, page by page: the latest number when that started.
     beginning_until: Option<u64>,
 }
 
-/// Why a text is no cursor for this caller now.
+/// Why a text is not a valid cursor for this caller.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum CursorError {
     #[error("this is no cursor: give next_cursor as it was answered, or none to begin again")]
@@ -47,7 +47,7 @@ impl Cursor {
         }
     }
 
-    /// The same, further on.
+    /// The same cursor, advanced to `number`.
     pub(super) fn at(self, number: u64) -> Self {
         Self { after: number, ..self }
     }
@@ -95,7 +95,7 @@ impl Cursor {
             .ok()
             .and_then(|second| Timestamp::from_second(second).ok());
         let age = now.duration_since(made_at.ok_or(CursorError::Unreadable)?);
-        // A number to come is of a table that was restored to an earlier time.
+        // A number in the future means that the table was restored to an earlier time.
         if age > GOOD_FOR || cursor.after > latest || cursor.beginning_until > Some(latest) {
             return Err(CursorError::Expired);
         }

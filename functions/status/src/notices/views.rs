@@ -1,8 +1,8 @@
-//! What the notice routes answer. Whom a notice is for is not in it.
+//! The responses of the notice routes. They do not contain the audience of a notice.
 
 use ecf::Environment;
 use ecf_api::{Caller, Instant};
-use ecf_store::{Notice, NoticeEvent};
+use ecf_store::notices::{Notice, NoticeEvent};
 use jiff::Timestamp;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};

@@ -1,8 +1,11 @@
-//! What the status routes answer.
+//! The responses of the status routes.
 
 use ecf::Environment;
 use ecf_api::Instant;
-use ecf_store::{Cause, Condition, Host, ServiceStatus, StatusCheck, Window};
+use ecf_store::{
+    authority::{AuthorityCondition, MaintenanceWindow, ServiceStatus, StatusCheck},
+    breaker::{Cause, Host},
+};
 use ecf_taxauth::{current_window, held_until};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -23,7 +26,7 @@ pub(crate) struct Age {
 
 impl Age {
     pub(super) fn of(
-        conditions: &[(Environment, Condition)],
+        conditions: &[(Environment, AuthorityCondition)],
         check: Option<StatusCheck>,
         is_configured: bool,
         now: Timestamp,
@@ -50,9 +53,10 @@ pub(crate) struct StatusView {
 }
 
 impl StatusView {
-    pub(super) fn of(conditions: &[(Environment, Condition)], age: Age, now: Timestamp) -> Self {
-        let view =
-            |(environment, condition): &(Environment, Condition)| EnvironmentView::of(*environment, condition, now);
+    pub(super) fn of(conditions: &[(Environment, AuthorityCondition)], age: Age, now: Timestamp) -> Self {
+        let view = |(environment, condition): &(Environment, AuthorityCondition)| {
+            EnvironmentView::of(*environment, condition, now)
+        };
         let environments: Vec<_> = conditions.iter().map(view).collect();
         Self {
             operational: environments.iter().all(|environment| environment.operational),
@@ -86,7 +90,7 @@ pub(crate) struct EnvironmentView {
 }
 
 impl EnvironmentView {
-    pub(super) fn of(environment: Environment, condition: &Condition, now: Timestamp) -> Self {
+    pub(super) fn of(environment: Environment, condition: &AuthorityCondition, now: Timestamp) -> Self {
         let status = condition.status.as_ref();
         let services = status.map_or(&[][..], |status| &status.services);
         Self {
@@ -120,7 +124,7 @@ pub(crate) struct HostView {
 }
 
 impl HostView {
-    fn of(host: Host, condition: &Condition) -> Self {
+    fn of(host: Host, condition: &AuthorityCondition) -> Self {
         let open = condition.breaker(host).open.as_ref();
         Self {
             host: host.as_str(),
@@ -164,7 +168,7 @@ pub(crate) struct ServiceListView {
 }
 
 impl ServiceListView {
-    pub(super) fn of(conditions: &[(Environment, Condition)], age: Age) -> Self {
+    pub(super) fn of(conditions: &[(Environment, AuthorityCondition)], age: Age) -> Self {
         let services = conditions.iter().flat_map(|(environment, condition)| {
             let services = condition.status.as_ref().map_or(&[][..], |status| &status.services);
             services.iter().map(|service| ServiceView::of(*environment, service))
@@ -188,9 +192,13 @@ pub(crate) struct WindowView {
     active: bool,
 }
 
-fn windows(environment: Environment, condition: &Condition, now: Timestamp) -> impl Iterator<Item = WindowView> {
+fn windows(
+    environment: Environment,
+    condition: &AuthorityCondition,
+    now: Timestamp,
+) -> impl Iterator<Item = WindowView> {
     let ahead = condition.windows().iter().filter(move |window| window.end > now);
-    ahead.map(move |Window { start, end }| WindowView {
+    ahead.map(move |MaintenanceWindow { start, end }| WindowView {
         environment: environment.as_str(),
         starts_at: Instant(*start),
         ends_at: Instant(*end),
@@ -210,7 +218,12 @@ pub(crate) struct MaintenanceView {
 }
 
 impl MaintenanceView {
-    pub(super) fn of(conditions: &[(Environment, Condition)], of: Environment, age: Age, now: Timestamp) -> Self {
+    pub(super) fn of(
+        conditions: &[(Environment, AuthorityCondition)],
+        of: Environment,
+        age: Age,
+        now: Timestamp,
+    ) -> Self {
         let mut recommend_contingency = false;
         let mut all = Vec::new();
         for (environment, condition) in conditions {
@@ -260,7 +273,7 @@ pub(crate) struct ImpactView {
 }
 
 impl ImpactView {
-    pub(super) fn of(environment: Environment, condition: &Condition, now: Timestamp) -> Self {
+    pub(super) fn of(environment: Environment, condition: &AuthorityCondition, now: Timestamp) -> Self {
         let [receipts, summaries] = held_until(condition, now);
         let impact = match (receipts, summaries) {
             (None, None) => Impact::None,
@@ -281,7 +294,7 @@ impl ImpactView {
     }
 }
 
-fn reason(condition: &Condition, now: Timestamp) -> Option<&'static str> {
+fn reason(condition: &AuthorityCondition, now: Timestamp) -> Option<&'static str> {
     if current_window(condition, now).is_some() {
         return Some("maintenance");
     }
@@ -301,7 +314,7 @@ pub(crate) struct ImpactListView {
 }
 
 impl ImpactListView {
-    pub(super) fn of(conditions: &[(Environment, Condition)], now: Timestamp) -> Self {
+    pub(super) fn of(conditions: &[(Environment, AuthorityCondition)], now: Timestamp) -> Self {
         let items = conditions
             .iter()
             .map(|(environment, condition)| ImpactView::of(*environment, condition, now));

@@ -66,7 +66,7 @@ async fn the_contract_is_served_as_it_is_checked_in() {
     }
 }
 
-/// What the gateway hands over for the document, below the stage or behind a host of the deployment's own.
+/// The gateway's event for the document, below the stage or behind a custom domain.
 fn event(host: &str, path: &str) -> LambdaRequest {
     serde_json::from_value(json!({
         "resource": "/openapi/public-v1.json", "path": "/openapi/public-v1.json", "httpMethod": "GET",

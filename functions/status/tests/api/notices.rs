@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use axum::Router;
 use ecf::Environment;
 use ecf_store::{
-    Audience, NoticeCategory, NoticeChange, NoticeChanged, NoticeContent, NoticeEdit, NoticeId, NoticeSeverity, Table,
+    NoticeId, Table,
+    notices::{Audience, NoticeCategory, NoticeChange, NoticeChanged, NoticeContent, NoticeEdit, NoticeSeverity},
 };
 use ecf_testkit::{Answer, TestCompany, TestStack, request};
 use http::Method;
@@ -73,7 +74,7 @@ impl World {
         request(&self.router, Method::GET, &path, Some(&company.api_key), None).await
     }
 
-    /// What is told after a cursor: operation and title or id of each change, the next cursor and whether there is more.
+    /// The changes after a cursor: operation and title or id of each, the next cursor and whether there are more.
     async fn changes(&self, company: &TestCompany, limit: usize, cursor: Option<&str>) -> (Vec<String>, String, bool) {
         let cursor = cursor.map(|cursor| format!("&cursor={cursor}")).unwrap_or_default();
         let body = self
@@ -164,7 +165,7 @@ async fn the_feed_begins_with_what_is_in_force_and_goes_on_with_changes() {
         (&shown["state"], &shown["resolution_note"]),
         (&json!("resolved"), &json!("Listo"))
     );
-    // Who begins now is not told of what is over.
+    // A new reader does not get notices that are over.
     assert_eq!(world.changes(&world.here, 100, None).await.0, ["upsert dos"]);
     world.change(&first, NoticeChange::Withdraw).await;
     assert_eq!(
@@ -183,7 +184,7 @@ async fn pages_end_where_the_next_begins_whatever_changes_meanwhile() {
     }
     let (told, next, more) = world.changes(&world.here, 2, None).await;
     assert_eq!((told, more), (vec!["upsert a".into(), "upsert b".into()], true));
-    // Told already, and not told yet: each comes again with its change.
+    // One that was delivered already, and one that was not: each is delivered again with its change.
     for place in [0, 3] {
         world.change(&ids[place], NoticeChange::Resolve { note: None }).await;
     }
@@ -240,7 +241,7 @@ async fn who_loses_a_notice_is_told_to_forget_it_and_who_keeps_it_is_not() {
     assert_eq!(body["changes"][0]["operation"], "revoke");
     assert_eq!(body["changes"][0]["notice"], json!({ "id": id }));
     world.get(&world.other, &id.to_string()).await.expect(404);
-    // Whoever lags behind never sees what it lost, and finds it again when it is for all.
+    // A slow reader never sees the notice that it lost, and gets it again when it is for all.
     assert_eq!(world.changes(&world.other, 100, None).await.0, Vec::<String>::new());
     world.change(&id, to(Audience::All)).await;
     assert_eq!(

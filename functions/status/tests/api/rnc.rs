@@ -1,7 +1,10 @@
-//! The register of taxpayers, as anybody may ask it.
+//! The public look-up in the register of taxpayers.
 
 use axum::Router;
-use ecf_store::{NewRegister, Register, Taxpayer};
+use ecf_store::{
+    Register,
+    register::{NewRegister, Taxpayer},
+};
 use ecf_testkit::{TestStack, request};
 use http::Method;
 use jiff::SignedDuration;

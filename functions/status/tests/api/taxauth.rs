@@ -1,4 +1,4 @@
-//! The tax authority's condition, asked of the simulated one.
+//! The state of the tax authority, with the simulated one.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -7,14 +7,17 @@ use axum::Router;
 use ecf::Environment;
 use ecf_runtime::Clock;
 use ecf_simulator::{Options, Simulator};
-use ecf_store::{Breaker, Cause, Host, Open, OperatorSecret};
+use ecf_store::{
+    OperatorSecret,
+    breaker::{Breaker, Cause, Host, OpenBreaker},
+};
 use ecf_testkit::{TestStack, request};
 use http::Method;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use status::App;
 
-/// Nothing on loopback takes that long.
+/// Time limit; no call on loopback takes that long.
 const PATIENCE: Duration = Duration::from_secs(20);
 const STATUS: &str = "/api/v1/taxauth/status";
 
@@ -68,7 +71,7 @@ impl World {
         answer.json().await.unwrap_or(Value::Null)
     }
 
-    /// How many questions the status service was asked.
+    /// The number of requests to the status service.
     async fn questions(&self) -> u64 {
         let counters = self.control(Method::GET, "counters", &Value::Null).await;
         let counters = counters.as_array().unwrap().iter();
@@ -200,7 +203,7 @@ async fn c14_a_status_service_that_refuses_makes_the_authority_unknown_and_never
         world.control(Method::POST, "faults", &down).await;
         world.get("/refresh").await;
         assert_eq!(world.get("/impact/TesteCF").await["reason"], "reported");
-        // The service goes away while it says that reception is not available.
+        // The service fails while its last status is that reception is not available.
         let gone = json!({ "service": "estatusservicios", "fault": "status", "status": status });
         world.control(Method::POST, "faults", &gone).await;
         world.stack.clock().advance(SignedDuration::from_secs(30));
@@ -230,7 +233,7 @@ async fn r8_without_a_key_for_it_the_status_service_is_not_asked_and_our_own_cal
     );
     assert_eq!(world.questions().await, 0);
     let now = world.stack.clock().now();
-    let open = Open {
+    let open = OpenBreaker {
         since: now,
         cause: Cause::Failures,
         probe_at: now + SignedDuration::from_mins(10),
@@ -250,7 +253,7 @@ async fn r8_without_a_key_for_it_the_status_service_is_not_asked_and_our_own_cal
         (&impact["impact"], &impact["reason"]),
         (&json!("held"), &json!("unreachable"))
     );
-    // The host of summaries is there; the one that gives tokens is not.
+    // The host of summaries is available; the one that issues tokens is not.
     assert_eq!(
         (&impact["receipts"], &impact["summaries"]),
         (&json!("held"), &json!("held"))

@@ -1,7 +1,7 @@
 //! What an abandoned attempt of the certification left is not sent in the new one.
 
 use ecf::{Environment, ReceiptState};
-use ecf_store::{Claim, OUTCOME_UNKNOWN};
+use ecf_store::receipts::{Claim, OUTCOME_UNKNOWN};
 use jiff::SignedDuration;
 
 use crate::world::World;
@@ -30,7 +30,7 @@ async fn d1_a_receipt_of_an_earlier_attempt_is_not_sent_any_more() {
     world.run().await;
     let waiting = world.receipt(&waiting).await;
     assert_eq!(
-        (waiting.state, waiting.error_code.as_deref(), waiting.send_attempt),
+        (waiting.state, waiting.error_code.as_deref(), waiting.sending.attempts),
         (ReceiptState::Failed, Some("attempt_abandoned"), 0)
     );
     let again = world.receipt(&again).await;
@@ -77,6 +77,9 @@ async fn d1_the_verdict_on_what_was_sent_before_still_comes_to_its_own_receipt()
     world.run().await;
     assert_eq!(world.receipt(&sent).await.state, ReceiptState::Accepted);
     let again = world.receipt(&again).await;
-    assert_eq!((again.state, again.track_id), (ReceiptState::Signed, None));
-    assert_eq!(again.earlier_track_ids, [world.receipt(&sent).await.track_id.unwrap()]);
+    assert_eq!((again.state, again.sending.track_id), (ReceiptState::Signed, None));
+    assert_eq!(
+        again.sending.earlier_track_ids,
+        [world.receipt(&sent).await.sending.track_id.unwrap()]
+    );
 }

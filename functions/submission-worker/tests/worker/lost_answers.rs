@@ -20,11 +20,11 @@ async fn a_send_that_arrived_is_found_and_not_repeated() {
             let receipt = world.receipt(&issued).await;
             assert_eq!(receipt.state, ReceiptState::Accepted, "{encf} {environment}");
             assert_eq!(world.authority.submissions(encf).await, 1);
-            assert_eq!(receipt.send_attempt, 1);
+            assert_eq!(receipt.sending.attempts, 1);
             assert_eq!(world.events_of(&issued), 1);
             let documents = world.authority.documents(encf).await;
             let track_id = documents[0]["trackIds"].get(0).and_then(|id| id.as_str());
-            assert_eq!(receipt.track_id.as_deref(), track_id);
+            assert_eq!(receipt.sending.track_id.as_deref(), track_id);
         }
     }
 }
@@ -57,24 +57,24 @@ async fn a_send_that_did_not_arrive_is_repeated_after_two_negative_answers_a_min
         assert!(world.step().await);
         let sent_at = world.now();
         let lost = world.receipt(&issued).await;
-        assert_eq!((lost.state, lost.send_attempt), (ReceiptState::Signed, 1));
-        assert_eq!(lost.lease_until, Some(sent_at), "its outcome is unknown");
+        assert_eq!((lost.state, lost.sending.attempts), (ReceiptState::Signed, 1));
+        assert_eq!(lost.sending.lease_until, Some(sent_at), "its outcome is unknown");
 
         assert!(world.step().await);
         let first = world.receipt(&issued).await;
-        assert_eq!((first.lookup_negatives, first.send_attempt), (1, 1));
+        assert_eq!((first.sending.lookup_negatives, first.sending.attempts), (1, 1));
         let first_at = world.now();
         assert_eq!(world.authority.submissions(encf).await, 0);
 
         assert!(world.step().await);
         let second = world.receipt(&issued).await;
-        assert_eq!((second.lookup_negatives, second.send_attempt), (2, 1));
+        assert_eq!((second.sending.lookup_negatives, second.sending.attempts), (2, 1));
         assert!(world.now().duration_since(first_at) >= SignedDuration::from_secs(60));
         assert_eq!(world.authority.submissions(encf).await, 0);
 
         world.run().await;
         let receipt = world.receipt(&issued).await;
-        assert_eq!((receipt.state, receipt.send_attempt), (ReceiptState::Accepted, 2));
+        assert_eq!((receipt.state, receipt.sending.attempts), (ReceiptState::Accepted, 2));
         assert_eq!(world.authority.submissions(encf).await, 1);
         assert_eq!(world.events_of(&issued), 1);
     }
@@ -110,7 +110,7 @@ async fn a_look_up_that_fails_or_says_nothing_leads_to_another_and_to_no_resend(
         world.run().await;
         let receipt = world.receipt(&issued).await;
         assert_eq!(
-            (receipt.state, receipt.send_attempt),
+            (receipt.state, receipt.sending.attempts),
             (ReceiptState::Accepted, 1),
             "{fault}"
         );
@@ -131,7 +131,10 @@ async fn an_authority_that_says_nothing_for_hours_is_asked_by_way_of_the_due_ind
     for _ in 0..12 {
         world.run().await;
         let receipt = world.receipt(&issued).await;
-        assert_eq!((receipt.state, receipt.send_attempt), (ReceiptState::Contingency, 1));
+        assert_eq!(
+            (receipt.state, receipt.sending.attempts),
+            (ReceiptState::Contingency, 1)
+        );
         let next = receipt.next_action_at.expect("housekeeping must find it");
         world.advance(next.duration_since(world.now()).max(SignedDuration::ZERO));
         world.sweep().await;
@@ -154,7 +157,7 @@ async fn where_nothing_can_be_looked_up_an_operator_decides() {
     assert_eq!(receipt.error_code.as_deref(), Some("outcome_unknown"));
     assert!(receipt.waits_for_a_person());
     assert!(receipt.error_message.unwrap().contains("an operator decides"));
-    assert_eq!(receipt.track_id, None);
+    assert_eq!(receipt.sending.track_id, None);
     // Whatever still comes for it, nothing is sent.
     world.queue(&ecf_testkit::send_job(&issued));
     world.run().await;
@@ -179,7 +182,7 @@ async fn c14_a_summary_whose_answer_was_lost_is_looked_up_in_certification() {
         );
         // Sent again only after the authority said twice that it has no such number.
         assert_eq!(
-            (receipt.send_attempt, receipt.error_code.as_deref()),
+            (receipt.sending.attempts, receipt.error_code.as_deref()),
             (sends, None),
             "{fault}"
         );
@@ -198,13 +201,13 @@ async fn a_worker_that_died_after_its_claim_is_followed_by_another_after_the_lea
         .claim_send(&issued.scope, &issued.public_id, world.now(), lease)
         .await
         .unwrap();
-    assert!(matches!(claim, ecf_store::Claim::Claimed(_)), "{claim:?}");
+    assert!(matches!(claim, ecf_store::receipts::Claim::Claimed(_)), "{claim:?}");
     // Its message went with it: only the due index knows.
     let due = issued.next_action_at.unwrap();
     world.advance(due.duration_since(world.now()));
     world.sweep().await;
     let receipt = world.run_until_quiet(&issued).await;
-    assert_eq!((receipt.state, receipt.send_attempt), (ReceiptState::Accepted, 2));
+    assert_eq!((receipt.state, receipt.sending.attempts), (ReceiptState::Accepted, 2));
     assert_eq!(world.authority.submissions("E310000000001").await, 1);
 }
 
@@ -218,7 +221,7 @@ async fn nothing_is_sent_while_somebody_holds_the_claim() {
         .claim_send(&issued.scope, &issued.public_id, world.now(), lease)
         .await
         .unwrap();
-    assert!(matches!(claim, ecf_store::Claim::Claimed(_)), "{claim:?}");
+    assert!(matches!(claim, ecf_store::receipts::Claim::Claimed(_)), "{claim:?}");
     let start = world.now();
     assert!(world.step().await);
     assert_eq!(world.authority.submissions("E310000000001").await, 0);

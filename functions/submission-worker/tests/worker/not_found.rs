@@ -1,7 +1,10 @@
 //! A track id that the authority does not find any more.
 
 use ecf::{Environment, ReceiptState};
-use ecf_store::{LOOKUP_SPACING, NOT_FOUND_PATIENCE, Receipt, Recorded};
+use ecf_store::{
+    Receipt,
+    receipts::{LOOKUP_SPACING, NOT_FOUND_PATIENCE, Recorded},
+};
 use jiff::SignedDuration;
 use serde_json::json;
 
@@ -35,15 +38,15 @@ async fn r1_a_document_that_is_not_found_for_hours_is_looked_up_twice_and_sent_a
     let issued = world.issue(ENCF).await;
     world.run().await;
     let first = world.receipt(&issued).await;
-    let submitted_at = first.submitted_at.unwrap();
+    let submitted_at = first.sending.submitted_at.unwrap();
     let receipt = world.run_until_quiet(&issued).await;
     assert_eq!(receipt.state, ReceiptState::Accepted);
-    assert_eq!((receipt.send_attempt, receipt.has_lost_send), (2, true));
-    assert_eq!(receipt.lost_track_ids, [first.track_id.unwrap()]);
-    assert_eq!(receipt.signed, issued.signed, "the same bytes");
+    assert_eq!((receipt.sending.attempts, receipt.sending.has_lost_send), (2, true));
+    assert_eq!(receipt.sending.lost_track_ids, [first.sending.track_id.unwrap()]);
+    assert_eq!(receipt.fiscal.signed, issued.fiscal.signed, "the same bytes");
     assert_eq!(world.authority.submissions(ENCF).await, 1, "the first was not kept");
     assert_eq!(world.authority.answers("consultatrackids", 200).await, 2);
-    assert!(receipt.send_started_at.unwrap() >= submitted_at + NOT_FOUND_PATIENCE + LOOKUP_SPACING);
+    assert!(receipt.sending.started_at.unwrap() >= submitted_at + NOT_FOUND_PATIENCE + LOOKUP_SPACING);
     assert_eq!(world.events_of(&issued), 1);
 }
 
@@ -75,8 +78,8 @@ async fn r1_a_document_that_is_found_by_another_track_id_is_taken() {
     assert!(matches!(recorded, Ok(Recorded::Now(_))));
     world.advance(NOT_FOUND_PATIENCE);
     let receipt = world.run_until_quiet(&issued).await;
-    assert_eq!((receipt.state, receipt.send_attempt), (ReceiptState::Accepted, 1));
-    assert_eq!(receipt.track_id, sent.track_id);
+    assert_eq!((receipt.state, receipt.sending.attempts), (ReceiptState::Accepted, 1));
+    assert_eq!(receipt.sending.track_id, sent.sending.track_id);
     assert_eq!(world.authority.submissions(ENCF).await, 1);
 }
 
@@ -92,7 +95,7 @@ async fn r1_a_document_that_is_listed_under_its_number_is_not_sent_again() {
     assert_eq!(world.receipt(&issued).await.state, ReceiptState::Submitted);
     world.advance(NOT_FOUND_PATIENCE);
     let receipt = world.run_until_quiet(&issued).await;
-    assert_eq!((receipt.state, receipt.send_attempt), (ReceiptState::Accepted, 1));
+    assert_eq!((receipt.state, receipt.sending.attempts), (ReceiptState::Accepted, 1));
     assert_eq!(world.authority.submissions(ENCF).await, 1);
 }
 
@@ -102,14 +105,17 @@ async fn r1_one_look_up_that_found_nothing_counts_no_more_once_the_document_is_t
     let issued = world.forgotten().await;
     world.sweep().await;
     assert!(world.step().await);
-    assert_eq!(world.receipt(&issued).await.lookup_negatives, 1);
+    assert_eq!(world.receipt(&issued).await.sending.lookup_negatives, 1);
     let order = json!({
         "service": "consultaresultado", "fault": "status", "status": 200, "body": "{\"codigo\":3,\"estado\":\"En Proceso\"}", "times": 1,
     });
     world.authority.order(order).await;
     assert!(world.step().await);
     let receipt = world.receipt(&issued).await;
-    assert_eq!((receipt.state, receipt.lookup_negatives), (ReceiptState::Submitted, 0));
+    assert_eq!(
+        (receipt.state, receipt.sending.lookup_negatives),
+        (ReceiptState::Submitted, 0)
+    );
     assert_eq!(world.run_until_quiet(&issued).await.state, ReceiptState::Accepted);
 }
 
@@ -143,10 +149,10 @@ async fn r1_a_first_copy_that_turns_up_after_the_second_send_is_a_success() {
     }
     let issued = world.issue(ENCF).await;
     world.run().await;
-    let first = world.receipt(&issued).await.track_id.unwrap();
+    let first = world.receipt(&issued).await.sending.track_id.unwrap();
     world.advance(NOT_FOUND_PATIENCE);
     let mut receipt = world.receipt(&issued).await;
-    while receipt.send_attempt < 2 {
+    while receipt.sending.attempts < 2 {
         world.sweep().await;
         world.run().await;
         world.advance(SignedDuration::from_mins(10));
@@ -155,7 +161,7 @@ async fn r1_a_first_copy_that_turns_up_after_the_second_send_is_a_success() {
     world.authority.clear_faults().await;
     let receipt = world.run_until_quiet(&issued).await;
     assert_eq!(receipt.state, ReceiptState::Accepted);
-    assert_eq!(receipt.track_id.as_deref(), Some(first.as_str()));
+    assert_eq!(receipt.sending.track_id.as_deref(), Some(first.as_str()));
     assert_eq!(world.authority.submissions(ENCF).await, 2);
     assert_eq!(world.authority.documents(ENCF).await.len(), 1, "the same bytes");
 }
@@ -170,7 +176,7 @@ async fn r1_where_nothing_can_be_looked_up_nothing_is_sent_again() {
         world.run().await;
     }
     let receipt = world.receipt(&issued).await;
-    assert_eq!((receipt.state, receipt.send_attempt), (ReceiptState::Submitted, 1));
+    assert_eq!((receipt.state, receipt.sending.attempts), (ReceiptState::Submitted, 1));
     assert!(receipt.next_action_at.is_some(), "it is still asked for");
     assert_eq!(world.authority.submissions(ENCF).await, 0);
 }

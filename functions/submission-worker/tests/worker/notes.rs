@@ -1,7 +1,7 @@
 //! Notes come to the authority after the verdict on the receipt that they modify.
 
 use ecf::ReceiptState;
-use ecf_store::{Receipt, Recorded};
+use ecf_store::{Receipt, receipts::Recorded};
 use ecf_testkit::send_job;
 use jiff::SignedDuration;
 use serde_json::json;
@@ -86,7 +86,7 @@ async fn a_note_on_a_burned_invoice_fails_unsent_with_the_reason() {
         failed.error_message.as_deref(),
         Some("E310000000001 was rejected by the tax authority and its number is burned")
     );
-    assert!(failed.send_attempt == 0 && failed.waits_for_a_person());
+    assert!(failed.sending.attempts == 0 && failed.waits_for_a_person());
     assert_eq!(world.authority.submissions(NOTE).await, 0);
     assert_eq!(world.balance(&invoice).await, "11800.00");
 }

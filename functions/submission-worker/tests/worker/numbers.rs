@@ -1,7 +1,10 @@
 //! Numbers that a rejection left free: given back to their range, and sent again for another receipt.
 
 use ecf::{Environment, ReceiptState, ReceiptType};
-use ecf_store::{DueNumbers, NewRange, Numbering, OutboxEntry, RANGE_SHARDS, Range, RangeId};
+use ecf_store::{
+    numbers::{DueNumbers, NewRange, Numbering, RANGE_SHARDS, Range, RangeId},
+    receipts::OutboxEntry,
+};
 use ecf_testkit::{Fault, send_job};
 use jiff::SignedDuration;
 use serde_json::json;
@@ -148,16 +151,17 @@ async fn a_look_up_does_not_take_the_rejected_receipt_of_a_number_for_the_one_th
     // The successor never arrives at first, and its answer is lost: what is to be found under the number is not its own.
     world.advance(SignedDuration::from_mins(1));
     let second = world.stack.signed_successor(&world.company, NUMBER, "second").await;
-    assert_eq!(second.earlier_track_ids, [first.track_id.unwrap()]);
+    assert_eq!(second.sending.earlier_track_ids, [first.sending.track_id.unwrap()]);
     let gateway = json!({ "service": "recepcion", "fault": "status", "status": 504, "times": 1 });
     world.authority.order(gateway).await;
     world.queue(&send_job(&second));
     world.run().await;
     let accepted = world.receipt(&second).await;
-    assert_eq!((accepted.state, accepted.send_attempt), (ReceiptState::Accepted, 2));
+    assert_eq!((accepted.state, accepted.sending.attempts), (ReceiptState::Accepted, 2));
     let documents = world.authority.documents(NUMBER).await;
     let sent: Vec<_> = documents.iter().map(|document| &document["sha256"]).collect();
-    let signed = [&first.signed, &second.signed].map(|signed| signed.as_ref().unwrap().signed_xml.to_string());
+    let signed =
+        [&first.fiscal.signed, &second.fiscal.signed].map(|signed| signed.as_ref().unwrap().signed_xml.to_string());
     assert_eq!(
         sent,
         [&signed[0], &signed[1]],

@@ -27,8 +27,11 @@ async fn an_authority_out_of_reach_leaves_no_doubt_and_the_receipt_held() {
     );
     for _ in 0..3 {
         let receipt = world.receipt(&issued).await;
-        assert_eq!((receipt.state, receipt.lease_until), (ReceiptState::Contingency, None));
-        assert_eq!(receipt.send_attempt, 0, "without a token nothing is claimed");
+        assert_eq!(
+            (receipt.state, receipt.sending.lease_until),
+            (ReceiptState::Contingency, None)
+        );
+        assert_eq!(receipt.sending.attempts, 0, "without a token nothing is claimed");
         let next = receipt.next_action_at.expect("housekeeping must find it");
         assert!(is_a_hold(next.duration_since(world.now())), "{next}");
         world.advance(next.duration_since(world.now()));
@@ -81,7 +84,7 @@ async fn three_companies_whose_sends_fail_hold_the_fourth_before_it_calls() {
     world.run().await;
     assert_eq!(world.authority.answers("recepcion", 503).await, calls);
     let fourth = world.receipt(&fourth).await;
-    assert_eq!((fourth.state, fourth.send_attempt), (ReceiptState::Contingency, 0));
+    assert_eq!((fourth.state, fourth.sending.attempts), (ReceiptState::Contingency, 0));
 }
 
 #[tokio::test]
@@ -118,8 +121,14 @@ async fn a_send_whose_answer_was_lost_is_held_too_and_looked_up_before_it_is_sen
         .await;
     world.run().await;
     let receipt = world.receipt(&issued).await;
-    assert_eq!((receipt.state, receipt.send_attempt), (ReceiptState::Contingency, 1));
-    assert!(receipt.lease_until.is_some(), "nobody knows yet whether it arrived");
+    assert_eq!(
+        (receipt.state, receipt.sending.attempts),
+        (ReceiptState::Contingency, 1)
+    );
+    assert!(
+        receipt.sending.lease_until.is_some(),
+        "nobody knows yet whether it arrived"
+    );
     world.authority.clear_faults().await;
     assert_eq!(world.run_until_quiet(&issued).await.state, ReceiptState::Accepted);
     assert_eq!(world.authority.submissions("E310000000001").await, 1);
@@ -178,7 +187,10 @@ async fn a_reception_that_asks_to_slow_down_is_obeyed() {
     let start = world.now();
     assert!(world.step().await);
     let receipt = world.receipt(&issued).await;
-    assert_eq!((receipt.state, receipt.lease_until), (ReceiptState::Signed, None));
+    assert_eq!(
+        (receipt.state, receipt.sending.lease_until),
+        (ReceiptState::Signed, None)
+    );
     assert_eq!(world.stack.calls().delays(), [Duration::from_secs(400)]);
     assert!(world.step().await);
     assert_eq!(world.now().duration_since(start), SignedDuration::from_secs(400));
@@ -210,7 +222,7 @@ async fn a_token_that_the_authority_drops_is_replaced_at_once() {
         let issued = world.issue("E310000000001").await;
         world.run().await;
         assert_eq!(world.receipt(&issued).await.state, ReceiptState::Accepted, "{service}");
-        assert_eq!(world.receipt(&issued).await.send_attempt, 1);
+        assert_eq!(world.receipt(&issued).await.sending.attempts, 1);
         assert_eq!(world.authority.submissions("E310000000001").await, 1);
         assert_eq!(world.authority.answers(service, 401).await, 1);
         assert_eq!(
@@ -256,7 +268,7 @@ async fn an_authentication_that_fails_is_tried_again() {
         world.run().await;
         let receipt = world.receipt(&issued).await;
         assert_eq!(
-            (receipt.state, receipt.send_attempt),
+            (receipt.state, receipt.sending.attempts),
             (ReceiptState::Accepted, 1),
             "{fault}"
         );
@@ -272,6 +284,6 @@ async fn a_bucket_that_fails_is_no_lost_send() {
     world.run().await;
     assert_eq!(world.stack.calls().faults_to_come(), 0);
     let receipt = world.receipt(&issued).await;
-    assert_eq!((receipt.state, receipt.send_attempt), (ReceiptState::Accepted, 2));
+    assert_eq!((receipt.state, receipt.sending.attempts), (ReceiptState::Accepted, 2));
     assert_eq!(world.authority.submissions("E310000000001").await, 1);
 }

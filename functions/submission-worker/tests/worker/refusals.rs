@@ -15,8 +15,11 @@ fn assert_failed(receipt: &Receipt, code: &str, message: &str) {
     assert_eq!(receipt.error_code.as_deref(), Some(code));
     assert_eq!(receipt.error_message.as_deref(), Some(message));
     let first_alarm = receipt.updated_at + SignedDuration::from_hours(1);
-    assert_eq!((receipt.next_action_at, receipt.lease_until), (Some(first_alarm), None));
-    assert!(receipt.signed.is_some(), "the bytes stay for the retry");
+    assert_eq!(
+        (receipt.next_action_at, receipt.sending.lease_until),
+        (Some(first_alarm), None)
+    );
+    assert!(receipt.fiscal.signed.is_some(), "the bytes stay for the retry");
 }
 
 #[tokio::test]
@@ -86,7 +89,7 @@ async fn a_certificate_that_is_not_delegated_stops_its_receipts_before_anything_
     assert_failed(&receipt, "certificate_refused", words);
     assert!(receipt.taxauth_response.unwrap().contains("no está delegado"));
     assert_eq!(
-        receipt.send_attempt, 0,
+        receipt.sending.attempts, 0,
         "it can still be cancelled: nothing was ever sent"
     );
     assert_eq!(world.authority.answers("recepcion", 200).await, 0);
@@ -111,7 +114,7 @@ async fn c14_a_certificate_of_the_wrong_kind_stops_its_receipts_at_once_and_says
             message.starts_with(words) && message.contains("upload the right P12"),
             "{message}"
         );
-        assert_eq!(receipt.send_attempt, 0);
+        assert_eq!(receipt.sending.attempts, 0);
         world.run().await;
         assert_eq!(world.authority.answers("recepcion", 200).await, 0);
     }
@@ -146,8 +149,8 @@ async fn a_lost_send_is_not_given_up_because_of_the_certificate() {
         .await;
     world.run().await;
     let receipt = world.receipt(&issued).await;
-    assert_eq!((receipt.state, receipt.send_attempt), (ReceiptState::Signed, 1));
-    assert!(receipt.lease_until.is_some() && receipt.next_action_at.is_some());
+    assert_eq!((receipt.state, receipt.sending.attempts), (ReceiptState::Signed, 1));
+    assert!(receipt.sending.lease_until.is_some() && receipt.next_action_at.is_some());
     world.authority.unset("certificates/00100000001").await;
     assert_eq!(world.run_until_quiet(&issued).await.state, ReceiptState::Accepted);
     assert_eq!(world.authority.submissions("E310000000001").await, 1);

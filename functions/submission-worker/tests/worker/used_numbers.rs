@@ -21,7 +21,7 @@ async fn sent_twice(environment: Environment, encf: &str, service: &str, look_up
     let issued = world.issue(encf).await;
     let ended = world.run_until_quiet(&issued).await;
     assert_eq!(world.authority.submissions(encf).await, 2, "a copy went out again");
-    assert_eq!(ended.send_attempt, 2);
+    assert_eq!(ended.sending.attempts, 2);
     world
 }
 
@@ -45,7 +45,7 @@ async fn our_own_earlier_bytes_are_a_success() {
             let documents = world.authority.documents(encf).await;
             assert_eq!(documents.len(), 1);
             let first = documents[0]["trackIds"].get(0).and_then(|id| id.as_str());
-            assert_eq!(receipt.track_id.as_deref(), first);
+            assert_eq!(receipt.sending.track_id.as_deref(), first);
             assert_eq!(world.events.len(), 1);
         }
     }

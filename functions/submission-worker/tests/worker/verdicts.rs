@@ -1,7 +1,7 @@
 //! The verdicts, from the claim to the event.
 
 use ecf::ReceiptState;
-use ecf_store::{OutboxEntry, fiscal_day};
+use ecf_store::{fiscal_day, receipts::OutboxEntry};
 use ecf_testkit::Told;
 use serde_json::{Value, json};
 
@@ -52,18 +52,18 @@ async fn a_receipt_is_sent_asked_for_and_accepted() {
     assert!(world.step().await);
     let submitted = world.receipt(&issued).await;
     assert_eq!(submitted.state, ReceiptState::Submitted);
-    assert_eq!((submitted.send_attempt, submitted.lease_until), (1, None));
+    assert_eq!((submitted.sending.attempts, submitted.sending.lease_until), (1, None));
     let documents = world.authority.documents("E310000000001").await;
-    assert_eq!(documents[0]["trackIds"], json!([submitted.track_id]));
+    assert_eq!(documents[0]["trackIds"], json!([submitted.sending.track_id]));
     // The authority has the very bytes that were signed.
-    let signed = issued.signed.as_ref().unwrap();
+    let signed = issued.fiscal.signed.as_ref().unwrap();
     assert_eq!(documents[0]["sha256"], signed.signed_xml.to_string());
     assert_eq!(world.events, []);
 
     assert!(world.step().await);
     let accepted = world.receipt(&issued).await;
     assert_eq!(accepted.state, ReceiptState::Accepted);
-    assert_eq!(accepted.track_id, submitted.track_id);
+    assert_eq!(accepted.sending.track_id, submitted.sending.track_id);
     assert_eq!(accepted.completed_at, Some(world.now()));
     assert_eq!(accepted.outbox, [OutboxEntry::Webhook, OutboxEntry::Exchange]);
     assert_eq!(world.deliveries.len(), 1);
@@ -86,11 +86,11 @@ async fn a_small_consumer_invoice_goes_as_its_summary_and_is_judged_at_once() {
     assert!(world.is_idle());
     let accepted = world.receipt(&issued).await;
     assert_eq!(accepted.state, ReceiptState::Accepted);
-    assert_eq!((accepted.track_id, accepted.lease_until), (None, None));
+    assert_eq!((accepted.sending.track_id, accepted.sending.lease_until), (None, None));
     let documents = world.authority.documents("E320000000001").await;
     assert_eq!(documents.len(), 1);
     assert_eq!(documents[0]["kind"], "RFCE");
-    let rfce = issued.signed.unwrap().rfce.unwrap();
+    let rfce = issued.fiscal.signed.unwrap().rfce.unwrap();
     assert_eq!(documents[0]["sha256"], rfce.to_string());
     assert_eq!(world.events.len(), 1);
     assert_eq!(world.ended().await, [("32".to_owned(), ReceiptState::Accepted, 1)]);

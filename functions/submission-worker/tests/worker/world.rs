@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use ecf::{Environment, ReceiptState};
 use ecf_runtime::process_batch;
-use ecf_store::{Clients, DueRecord, ExchangeJob, OutboxEntry, Receipt, SHARDS, SubmissionJob, Table, WebhookJob};
+use ecf_store::{
+    Clients, ExchangeJob, Receipt, SubmissionJob, Table, WebhookJob,
+    due::{DueRecord, SHARDS},
+    receipts::OutboxEntry,
+};
 use ecf_testkit::{Queue, TestCompany, TestStack, Timeline, send_job};
 use jiff::{SignedDuration, Timestamp};
 use submission_worker::App;

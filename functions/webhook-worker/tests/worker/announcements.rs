@@ -1,6 +1,6 @@
 //! Events of our own, which are about no receipt's verdict.
 
-use ecf_store::{Queues, WebhookJob};
+use ecf_store::{QueueUrls, Queues, WebhookJob};
 use ecf_testkit::{Fault, Receiver};
 use ecf_webhooks::{News, announce};
 
@@ -19,7 +19,7 @@ fn low(remaining: u64) -> News<'static> {
 /// Announces as a function of the deployment does.
 async fn announced(world: &World, news: &News<'_>) -> bool {
     let (scope, rnc) = (world.company.scope, &world.company.rnc);
-    let urls = world.stack.env("webhook-worker").queue_urls().unwrap();
+    let urls = QueueUrls::from_env(&world.stack.env("webhook-worker")).unwrap();
     let queues = Queues::new(world.stack.clients().sqs.clone(), urls);
     let announcement = news.announcement(&scope, rnc.as_str(), world.now());
     announce(&world.table, &queues, &scope, &announcement).await.unwrap()

@@ -1,7 +1,7 @@
 //! A verdict's event: who hears of it, and what.
 
 use ecf::ReceiptState;
-use ecf_store::{WebhookChanges, WebhookId};
+use ecf_store::{WebhookId, webhooks::WebhookChanges};
 use ecf_testkit::Receiver;
 use ecf_webhooks::{WebhookSecret, verify};
 use jiff::SignedDuration;
@@ -24,7 +24,7 @@ async fn an_event_is_one_flat_signed_post() {
     let signature = received[0].header("x-ecf-signature").unwrap();
     let secret = WebhookSecret::parse(SECRET).unwrap();
     assert!(verify(&secret, &received[0].body, signature), "{signature}");
-    let signed = receipt.signed.as_ref().unwrap();
+    let signed = receipt.fiscal.signed.as_ref().unwrap();
     let mut body = received[0].json();
     assert_eq!(body["public_id"], receipt.public_id.to_string());
     assert_eq!(body["sign_date"], signed.sign_date);

@@ -1,7 +1,7 @@
 //! Webhooks that do not answer for long.
 
 use ecf::ReceiptState;
-use ecf_store::Webhook;
+use ecf_store::webhooks::Webhook;
 use ecf_testkit::{Queue, Receiver};
 use jiff::SignedDuration;
 

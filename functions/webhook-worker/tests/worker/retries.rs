@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ecf::ReceiptState;
 use ecf_runtime::{Message, Outcome};
-use ecf_store::{Delivery, WebhookChanges, WebhookJob};
+use ecf_store::{WebhookJob, deliveries::Delivery, webhooks::WebhookChanges};
 use ecf_testkit::{Fault, Queue, Receiver, Told};
 use jiff::{SignedDuration, Timestamp};
 
@@ -254,7 +254,7 @@ async fn a_new_address_and_secret_serve_from_the_next_attempt_on() {
     world.judged("E310000000001", ReceiptState::Accepted).await;
     assert!(world.step().await);
     let scope = world.company.scope;
-    let context = ecf_store::webhook_context(&scope, &webhook.id);
+    let context = ecf_store::webhooks::webhook_context(&scope, &webhook.id);
     let sealed = world
         .stack
         .vault()

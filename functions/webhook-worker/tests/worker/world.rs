@@ -3,8 +3,11 @@
 use ecf::ReceiptState;
 use ecf_runtime::{env::Env, process_batch};
 use ecf_store::{
-    Clients, Delivery, NewWebhook, OperatorSecret, OutboxEntry, Receipt, Recorded, SHARDS, Table, Verdict, Webhook,
-    WebhookChanges, WebhookCreated, WebhookId, WebhookJob, webhook_context,
+    Clients, OperatorSecret, Receipt, Table, WebhookId, WebhookJob,
+    deliveries::Delivery,
+    due::SHARDS,
+    receipts::{OutboxEntry, Recorded, Verdict},
+    webhooks::{NewWebhook, Webhook, WebhookChanges, WebhookCreated, webhook_context},
 };
 use ecf_testkit::{Queue, Receiver, TestCompany, TestStack, Timeline};
 use jiff::{SignedDuration, Timestamp};

@@ -1,6 +1,6 @@
 //! `POST /api/v1/client/webhooks`.
 
-use ecf_store::{WEBHOOK_LIMIT, webhook_context};
+use ecf_store::webhooks::{WEBHOOK_LIMIT, webhook_context};
 use serde_json::json;
 
 use crate::{Api, PUBLIC, faults, id_of};
@@ -17,7 +17,7 @@ async fn a_webhook_is_created_with_the_callers_secret() {
     });
     assert_eq!(created, expected);
 
-    // What is kept is sealed.
+    // The secret is stored encrypted.
     let (scope, id) = (api.company.scope, id_of(&created));
     let kept = api.stack.table().webhook(&scope, &id).await.unwrap().unwrap();
     let sealed = &kept.sealed_secret;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{Api, WEBHOOKS};
 
-/// Status and body of what goes back to the gateway.
+/// Status and body of the response to the gateway.
 async fn invoke(api: &Api, name: &str, path: Option<String>) -> (i64, Value) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../events/webhooks")
@@ -26,7 +26,7 @@ async fn invoke(api: &Api, name: &str, path: Option<String>) -> (i64, Value) {
 
 #[tokio::test]
 async fn every_payload_in_the_folder_is_answered() {
-    // Its address is one of those reserved for examples, which no name server knows: creating does not resolve it.
+    // The host is reserved for examples and does not resolve; creating does not resolve it.
     let api = Api::start().await;
     let (status, created) = invoke(&api, "create.json", None).await;
     assert_eq!(status, 201, "{created}");

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use webhooks::App;
 
 const WEBHOOKS: &str = "/api/v1/client/webhooks";
-/// A public address; nothing in these tests is delivered there.
+/// A public address; these tests deliver nothing there.
 const PUBLIC: &str = "https://erp.example.com/webhooks/ecf";
 
 /// The function with one company.
@@ -77,7 +77,7 @@ impl Api {
         self.call(Method::POST, WEBHOOKS, Some(body)).await
     }
 
-    /// A subscription to everything, and its answer.
+    /// Subscribes to all events, and returns the response.
     pub(crate) async fn subscribe(&self, url: &str) -> Value {
         let answer = self.create(&json!({ "url": url, "events": ["*"] })).await;
         answer.expect(201)

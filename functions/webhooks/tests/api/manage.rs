@@ -1,6 +1,6 @@
 //! One webhook: `GET`, `PATCH`, `DELETE` and `rotate-secret`.
 
-use ecf_store::{Pause, WebhookJob};
+use ecf_store::{WebhookJob, webhooks::Pause};
 use ecf_testkit::{Queue, Receiver, request};
 use ecf_webhooks::{News, WebhookSecret, verify};
 use http::Method;
@@ -90,7 +90,7 @@ async fn every_bad_field_of_a_change_is_told_and_nothing_changes() {
 async fn a_deleted_webhook_is_gone_and_leaves_room_for_another() {
     let api = Api::start().await;
     let mut webhooks = Vec::new();
-    for _ in 0..ecf_store::WEBHOOK_LIMIT {
+    for _ in 0..ecf_store::webhooks::WEBHOOK_LIMIT {
         webhooks.push(api.subscribe(PUBLIC).await);
     }
     let one_more = json!({ "url": PUBLIC, "events": ["*"] });
@@ -186,7 +186,7 @@ async fn why_the_service_switched_a_webhook_off_is_shown_until_it_is_on_again() 
     for gone in ["paused_at", "paused_reason", "failing_since"] {
         assert!(shown.get(gone).is_none(), "{gone}");
     }
-    // What waits for it is on its way.
+    // The waiting events are enqueued.
     let messages = api.stack.take_messages(Queue::Webhook).await;
     let jobs: Vec<WebhookJob> = messages
         .iter()

@@ -1,7 +1,7 @@
 //! `POST /api/v1/client/webhooks/{id}/deliveries/{delivery_id}/redeliver`.
 
 use ecf::StampHosts;
-use ecf_store::{Delivery, DeliveryId, OutboxEntry, Receipt, Subject, WebhookJob};
+use ecf_store::{DeliveryId, Receipt, Subject, WebhookJob, deliveries::Delivery, receipts::OutboxEntry};
 use ecf_testkit::{Queue, Receiver};
 use ecf_webhooks::event_body;
 use http::Method;
@@ -16,7 +16,7 @@ async fn judged(api: &Api) -> Receipt {
     api.stack.accept(&receipt, vec![OutboxEntry::Webhook]).await
 }
 
-/// The record of an attempt, as the worker leaves it.
+/// The record of an attempt, as the worker writes it.
 async fn delivered(api: &Api, webhook: &Value, receipt: &Receipt, body: &[u8]) -> DeliveryId {
     let now = api.stack.clock().now();
     let id = id_of(webhook);
@@ -79,7 +79,7 @@ async fn an_event_is_queued_again_with_the_bytes_that_were_sent() {
         attempt: 4,
         slow: false,
     };
-    // Twice the same attempt: it is made once.
+    // Both jobs name the same attempt, so it is made once.
     assert_eq!(jobs, [job.clone(), job]);
 }
 

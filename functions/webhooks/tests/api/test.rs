@@ -19,7 +19,7 @@ async fn dry_run(api: &Api, webhook: &Value) -> Value {
 async fn a_dry_run_delivers_one_signed_event_at_once() {
     let api = Api::reaching_loopback().await;
     let receiver = Receiver::start().await;
-    // It comes whatever was subscribed to.
+    // A dry run is delivered whatever the subscription.
     let body = json!({ "url": receiver.url(), "events": ["rejected"], "secret": "clave con eñe y espacios" });
     let webhook = api.create(&body).await.expect(201);
     let told = dry_run(&api, &webhook).await;
@@ -110,17 +110,17 @@ async fn k3_a_webhook_has_one_dry_run_at_a_time() {
     let another = api.subscribe(&receiver.url()).await;
     let path = format!("{WEBHOOKS}/{}/test", id_of(&webhook));
     let second = async {
-        // The first is under way once its connection is there.
+        // The first run is in progress once its connection exists.
         let (connection, _) = slow.accept().await.unwrap();
         let refused = api.call(Method::POST, &path, None).await.expect(409);
         assert_eq!(refused["detail"]["code"], "webhook_test_running");
-        // Another webhook has its own.
+        // Another webhook has its own dry run.
         assert_eq!(dry_run(&api, &another).await["succeeded"], true);
         drop(connection);
     };
     let (first, ()) = tokio::join!(dry_run(&api, &webhook), second);
     assert_eq!(first["succeeded"], false);
-    // It frees the webhook, and one that was cut off frees it in time.
+    // The end of a run releases the webhook; an aborted run releases it after its time limit.
     let (scope, id, now) = (api.company.scope, id_of(&webhook), api.stack.clock().now());
     let until = now + SignedDuration::from_secs(20);
     assert!(

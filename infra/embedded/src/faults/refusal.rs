@@ -1,4 +1,4 @@
-//! The words in which each service of AWS refuses a call that it does not carry out.
+//! The error responses with which each AWS service rejects a call.
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use crate::aws_json::{self, AwsError};
 use crate::{calls, front};
 
-/// Operations of DynamoDB on one item that a transaction on the same item refuses.
+/// DynamoDB operations on one item that fail while a transaction holds the item.
 const WRITES: [&str; 3] = ["PutItem", "UpdateItem", "DeleteItem"];
 
-/// Which call is refused.
+/// The rejected call.
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) service: &'static str,
@@ -35,7 +35,7 @@ impl Call {
         }
     }
 
-    /// More was asked of the service than it allows.
+    /// The service throttles the call.
     pub(super) fn throttled(&self) -> Response<Body> {
         match (self.service, self.operation.as_str()) {
             ("S3", _) => s3_error(
@@ -103,7 +103,7 @@ impl Call {
     }
 }
 
-/// A transaction that was cancelled because another one holds its first item.
+/// A transaction that is cancelled because another one holds its first item.
 fn cancelled(body: &[u8]) -> Response<Body> {
     let parts = serde_json::from_slice::<Value>(body)
         .ok()

@@ -1,4 +1,4 @@
-//! The operations of S3 and where each is done.
+//! The S3 operations and the methods that implement them.
 
 use s3s::dto::*;
 use s3s::{S3, S3Request, S3Response, S3Result};
@@ -8,8 +8,8 @@ use crate::StartError;
 use crate::data_dir::DataDir;
 use crate::sqlite::{Db, Schema};
 
-/// The columns and tables that nothing here reads are those of an earlier version, which shares the layout: the folder of
-/// one opens with the other (`infra/checks/upgrade`).
+/// Unused columns and tables belong to an earlier version with the same layout number. Each version opens the other's
+/// folder (`infra/checks/upgrade`).
 const SCHEMA: Schema = Schema {
     service: "s3",
     layout: 1,
@@ -73,14 +73,14 @@ pub(crate) struct Backend {
 
 impl Backend {
     pub(crate) fn open(data_dir: &DataDir) -> Result<Backend, StartError> {
-        // The blobs first: they make the folder.
+        // The blobs go first: they create the folder.
         let blobs = Blobs::open(data_dir)?;
         let db = Db::open(data_dir.join("s3.sqlite").as_deref(), &SCHEMA)?;
         Ok(Backend { db, blobs })
     }
 }
 
-/// One line for each operation that has a caller: its name at S3, its types, and the method of ours that does it.
+/// One line for each operation that has a caller: its S3 name, its types, and the method that implements it.
 macro_rules! operations {
     ($($operation:ident($input:ty) -> $output:ty = $method:ident;)*) => {
         #[async_trait::async_trait]
@@ -109,7 +109,7 @@ operations! {
     list_multipart_uploads(ListMultipartUploadsInput) -> ListMultipartUploadsOutput = list_uploads;
 }
 
-/// Whether the operation of this name is one of those above.
+/// Whether `operations!` lists an operation of this name.
 pub(crate) fn has(operation: &str) -> bool {
     INPUTS
         .iter()

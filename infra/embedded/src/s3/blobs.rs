@@ -1,7 +1,7 @@
-//! The bytes of objects and parts, each under a name of its own that no record shares.
+//! The content of objects and parts. Each blob has a unique name and belongs to one record.
 //!
-//! A blob is written aside, synced to disk and renamed before any record names it, so a record never names half a
-//! blob. A blob that no record came to name is garbage that nobody sees.
+//! A blob is written to a temporary file, synced to disk and renamed before a record names it. A record therefore never
+//! names an incomplete blob. A blob that no record names is invisible garbage.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -21,7 +21,7 @@ use crate::sqlite::blocking;
 
 const READ_BYTES: usize = 256 * 1024;
 
-/// Where blobs are kept.
+/// The store of blobs.
 pub(crate) enum Blobs {
     Files { root: PathBuf },
     Memory(Mutex<HashMap<String, Bytes>>),
@@ -34,7 +34,7 @@ impl Blobs {
         };
         let prepare = |root: &Path| {
             let incoming = root.join("incoming");
-            // What was being written when the last process ended was never acknowledged.
+            // Blobs that were still being written when the last process ended were never acknowledged.
             if incoming.exists() {
                 fs::remove_dir_all(&incoming)?;
             }
@@ -46,12 +46,12 @@ impl Blobs {
         }
     }
 
-    /// Writes a blob and answers with its name.
+    /// Writes a blob and returns its name.
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<String> {
         self.create(|sink| sink.write_all(bytes))
     }
 
-    /// Writes the given blobs, one after the other, into a new one.
+    /// Writes the concatenation of these blobs into a new one.
     pub(crate) fn concatenate<'a>(&self, ids: impl Iterator<Item = &'a str>) -> io::Result<String> {
         self.create(|sink| {
             for id in ids {
@@ -79,7 +79,7 @@ impl Blobs {
                     fs::rename(&incoming, &target)
                 });
                 if written.is_err() {
-                    // The folder of unfinished blobs is emptied at the next start anyway.
+                    // Ignored: the folder of unfinished blobs is emptied at the next start.
                     let _ = fs::remove_file(&incoming);
                 }
                 written?;
@@ -94,7 +94,7 @@ impl Blobs {
         Ok(id)
     }
 
-    /// Streams a blob. It can be read to its end even if it is removed meanwhile.
+    /// Streams a blob. The stream can be read to its end even if the blob is removed meanwhile.
     pub(crate) fn read(&self, id: &str) -> io::Result<StreamingBlob> {
         match self {
             Blobs::Files { root } => {
@@ -116,7 +116,7 @@ impl Blobs {
         }
     }
 
-    /// Removes blobs that no record names any more.
+    /// Removes blobs that no record names.
     pub(crate) fn remove(&self, ids: impl IntoIterator<Item = String>) {
         for id in ids {
             match self {
@@ -143,7 +143,7 @@ fn in_memory(blobs: &Mutex<HashMap<String, Bytes>>, id: &str) -> io::Result<Byte
     Ok(blobs.get(id).ok_or(io::ErrorKind::NotFound)?.clone())
 }
 
-/// One folder for each of 256 beginnings keeps folders small.
+/// One folder for each of the 256 possible first bytes keeps folders small.
 fn path_of(root: &Path, id: &str) -> PathBuf {
     root.join(&id[..2]).join(id)
 }

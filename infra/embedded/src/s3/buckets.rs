@@ -15,9 +15,10 @@ pub(crate) fn must_exist(tx: &Transaction<'_>, name: &str) -> Result<(), Failure
     let exists = tx
         .prepare_cached("SELECT 1 FROM buckets WHERE name = ?1")?
         .exists([name])?;
-    match exists {
-        true => Ok(()),
-        false => Err(no_such_bucket(name).into()),
+    if exists {
+        Ok(())
+    } else {
+        Err(no_such_bucket(name).into())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use s3s::{S3Error, s3_error};
 
-/// An answer of S3, or the failure of a file or a database. Handlers turn it into the former.
+/// An S3 error, or the failure of a file or a database, which becomes an S3 error.
 #[derive(Debug)]
 pub(crate) struct Failure(S3Error);
 

@@ -1,4 +1,4 @@
-//! Objects: writing, reading, deleting and listing them. The last write of a key is the object: there are no versions.
+//! Objects: writing, reading, deleting and listing. A key has only its last write; versions are not supported.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -16,7 +16,7 @@ use crate::clock::Millis;
 
 const MAX_KEYS: i32 = 1000;
 const COLUMNS: &str = "key, blob, size_bytes, etag, json_extract(details, '$.content_type'), modified_at";
-/// Rows of an earlier version of this program may be others: versions that were replaced, and delete markers.
+/// Excludes rows of an earlier version of this program: replaced versions and delete markers.
 const IS_OBJECT: &str = "is_latest AND NOT is_delete_marker";
 
 pub(crate) struct Stored {
@@ -87,7 +87,7 @@ impl Stored {
     }
 }
 
-/// Deletes every row of a key and answers with their blobs, which no record names any more.
+/// Deletes every row of a key and returns the names of their blobs, which no record names any more.
 fn remove(tx: &Transaction<'_>, bucket: &str, key: &str) -> Result<Vec<String>, Failure> {
     let blobs: Vec<Option<String>> = tx
         .prepare_cached("DELETE FROM objects WHERE bucket = ?1 AND key = ?2 RETURNING blob")?
@@ -96,7 +96,7 @@ fn remove(tx: &Transaction<'_>, bucket: &str, key: &str) -> Result<Vec<String>, 
     Ok(blobs.into_iter().flatten().collect())
 }
 
-/// Takes a whole body in.
+/// Reads a whole body.
 pub(crate) async fn received(body: Option<StreamingBlob>) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     if let Some(mut body) = body {
@@ -137,7 +137,7 @@ impl Backend {
         })
     }
 
-    /// Records an object in the place of the one before, or removes its blob when that is refused.
+    /// Replaces the object's record, or removes the new blob when the write fails.
     pub(crate) fn store(&self, bucket: &str, object: &Stored) -> Result<(), Failure> {
         let replaced = self.db.write(|tx| {
             buckets::must_exist(tx, bucket)?;
@@ -159,7 +159,7 @@ impl Backend {
 
     pub(crate) async fn get(&self, request: S3Request<GetObjectInput>) -> Result<GetObjectOutput, Failure> {
         let input = request.input;
-        // The file is opened in the transaction, so that no delete comes in between.
+        // The file is opened inside the transaction, so that a concurrent delete cannot intervene.
         let (object, body) = self.db.read(|tx| {
             let object = Stored::read(tx, &input.bucket, &input.key)?;
             let body = self.blobs.read(&object.blob)?;
@@ -175,7 +175,7 @@ impl Backend {
         })
     }
 
-    /// Deleting what is not there succeeds.
+    /// Deleting a missing object succeeds.
     pub(crate) async fn delete(&self, request: S3Request<DeleteObjectInput>) -> Result<DeleteObjectOutput, Failure> {
         let input = request.input;
         let removed = self.db.write(|tx| {

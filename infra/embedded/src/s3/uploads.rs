@@ -13,14 +13,14 @@ use super::objects::{Stored, etag_of, received, timestamp};
 use crate::clock::Millis;
 
 const MAX_PART_NUMBER: i32 = 10_000;
-/// Every part but the last has at least this size.
+/// Minimum size of every part except the last.
 const MIN_PART_BYTES: u64 = 5 * 1024 * 1024;
 
-/// The content type of an upload under way, empty if none was given.
+/// The content type of an open upload, empty if none was given.
 ///
 /// # Errors
 ///
-/// `NoSuchUpload`, also when bucket or key are not the upload's.
+/// `NoSuchUpload`, also when the upload belongs to another bucket or key.
 fn content_type(tx: &Transaction<'_>, bucket: &str, key: &str, upload_id: &str) -> Result<String, Failure> {
     buckets::must_exist(tx, bucket)?;
     tx.prepare_cached("SELECT plan FROM uploads WHERE upload_id = ?1 AND bucket = ?2 AND key = ?3")?
@@ -54,7 +54,7 @@ impl StoredPart {
     }
 }
 
-/// The stored parts that the request names, in its order, which must be the order of their numbers.
+/// The stored parts that the request names. Part numbers must be ascending.
 fn choose<'a>(stored: &'a [StoredPart], named: &[CompletedPart]) -> Result<Vec<&'a StoredPart>, Failure> {
     let mut chosen: Vec<&StoredPart> = Vec::with_capacity(named.len());
     for part in named {
@@ -92,11 +92,11 @@ fn choose<'a>(stored: &'a [StoredPart], named: &[CompletedPart]) -> Result<Vec<&
     Ok(chosen)
 }
 
-/// The digest of the digests of the parts, and how many they are.
+/// The MD5 digest of the parts' digests, and the number of parts.
 fn etag_of_parts(parts: &[&StoredPart]) -> String {
     let mut md5 = Md5::new();
     for part in parts {
-        // Written by `hex::encode`, so it reads back.
+        // `hex::encode` wrote the text, so decoding cannot fail.
         md5.update(hex::decode(&part.etag).unwrap_or_default());
     }
     format!("{}-{}", hex::encode(md5.finalize()), parts.len())

@@ -1,4 +1,4 @@
-//! How secrets come into being, change and end.
+//! Creates, updates and deletes secrets.
 
 use rusqlite::Transaction;
 use serde::Deserialize;
@@ -21,7 +21,7 @@ pub(crate) struct CreateRequest {
     secret_string: String,
 }
 
-/// Creates a secret; the same request with the same token again answers as the first time.
+/// Creates a secret. Repeating the request with the same token returns the first response.
 pub(crate) fn create(tx: &Transaction<'_>, request: CreateRequest, now: Millis) -> Result<Value, AwsError> {
     check_name(&request.name)?;
     let value = request.secret_string;
@@ -84,7 +84,7 @@ pub(crate) struct UpdateRequest {
     kms_key_id: String,
 }
 
-/// Gives a secret another key, which encrypts nothing here.
+/// Changes the key of a secret. The key encrypts nothing here.
 pub(crate) fn update(tx: &Transaction<'_>, request: UpdateRequest, now: Millis) -> Result<Value, AwsError> {
     let secret = Secret::read_live(tx, &request.secret_id)?;
     tx.execute(

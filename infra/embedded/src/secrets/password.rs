@@ -1,4 +1,4 @@
-//! Random passwords, and the random end of an ARN.
+//! Random passwords, and the random suffix of an ARN.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ pub(crate) struct GenerateRequest {
     include_space: bool,
 }
 
-/// Makes a password that has a capital, a small letter and a digit.
+/// Generates a password with at least one capital letter, one small letter and one digit.
 pub(crate) fn generate(request: &GenerateRequest) -> Result<Value, AwsError> {
     let length = request.password_length;
     if !(3..=4096).contains(&length) {
@@ -39,12 +39,12 @@ pub(crate) fn generate(request: &GenerateRequest) -> Result<Value, AwsError> {
     }
 }
 
-/// The six characters that make the ARN of a recreated secret another one.
+/// The six characters that distinguish the ARN of a recreated secret.
 pub(crate) fn suffix() -> Result<String, AwsError> {
     random(SUFFIX_LENGTH)
 }
 
-/// The bias of the remainder is below one in a trillion for a list as short as this.
+/// The bias of the remainder is below one in a trillion for a list of this length.
 fn random(length: usize) -> Result<String, AwsError> {
     let character = |_| {
         let random = getrandom::u64().map_err(|error| AwsError::internal(&std::io::Error::other(error.to_string())))?;

@@ -1,4 +1,4 @@
-//! Finds secrets by name or ARN, lists and describes them, without a value in what it says.
+//! Finds secrets by name or ARN, lists and describes them. Responses contain no secret value.
 
 use rusqlite::{OptionalExtension, Row, Transaction};
 use serde::Deserialize;
@@ -49,12 +49,12 @@ impl Secret {
             .optional()?)
     }
 
-    /// A secret that exists, even if it waits for its deletion.
+    /// A secret, including one that awaits its deletion.
     pub(crate) fn read(tx: &Transaction<'_>, id: &str) -> Result<Secret, AwsError> {
         Secret::find(tx, id)?.ok_or_else(|| not_found("Secrets Manager can't find the specified secret."))
     }
 
-    /// A secret that can be used.
+    /// A secret that is not deleted.
     pub(crate) fn read_live(tx: &Transaction<'_>, id: &str) -> Result<Secret, AwsError> {
         let secret = Secret::read(tx, id)?;
         if secret.deleted_at.is_some() {
@@ -105,7 +105,7 @@ pub(crate) struct ListRequest {
     next_token: Option<String>,
 }
 
-/// The beginnings of names.
+/// Prefixes of names.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 struct Filter {
@@ -113,7 +113,7 @@ struct Filter {
     values: Vec<String>,
 }
 
-/// A page of the secrets that can be used, the newest first; the token is how many came before it.
+/// A page of the live secrets, newest first; the token is the number of secrets on earlier pages.
 pub(crate) fn list(tx: &Transaction<'_>, request: ListRequest, _now: Millis) -> Result<Value, AwsError> {
     if let Some(other) = request.filters.iter().find(|filter| filter.key != "name") {
         return Err(invalid_parameter(format!(

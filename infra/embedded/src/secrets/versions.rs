@@ -1,4 +1,4 @@
-//! The values of a secret: the current one, and the earlier ones by the tokens that their writes came with.
+//! The values of a secret: the current one, and earlier ones by the client request token of their write.
 
 use rusqlite::{OptionalExtension, Transaction};
 use serde::Deserialize;
@@ -39,7 +39,7 @@ pub(crate) fn put(tx: &Transaction<'_>, request: PutRequest, now: Millis) -> Res
     }))
 }
 
-/// Adds a version, which becomes the current one; repeating a request with its token changes nothing.
+/// Adds a version and makes it current. Repeating a request with the same token changes nothing.
 pub(crate) fn add(
     tx: &Transaction<'_>,
     arn: &str,

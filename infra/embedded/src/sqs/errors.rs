@@ -1,4 +1,4 @@
-//! The errors of SQS, with the two codes that each has: the shape's name and the older one of the query protocol.
+//! SQS errors. Each has two codes: the shape's name and the older code of the query protocol.
 
 use crate::aws_json::AwsError;
 

@@ -1,8 +1,8 @@
-//! Messages: sending and receiving them.
+//! Sends and receives messages.
 //!
-//! A message is visible from `visible_at` on. Receiving moves that instant forward and writes a new receipt, both in
-//! one transaction, so each message goes to one receiver, and one that was in flight when the process died comes
-//! back by itself.
+//! A message is visible from `visible_at` on. Receiving it moves that instant forward and writes a new receipt in the
+//! same transaction, so each message goes to one receiver. A message that was in flight when the process died becomes
+//! visible again at that instant.
 
 use md5::{Digest, Md5};
 use rusqlite::{Row, Transaction};
@@ -24,12 +24,12 @@ pub(crate) struct SendRequest {
     queue_url: QueueUrl,
     message_body: String,
     delay_seconds: Option<i64>,
-    /// On standard queues the group only spreads the load fairly; it is taken and has no effect here.
+    /// On standard queues the group only affects fair distribution. It is accepted and has no effect here.
     #[serde(rename = "MessageGroupId")]
     _message_group_id: Option<String>,
 }
 
-/// Puts one message into the queue, whose name comes with the answer.
+/// Puts one message into its queue and returns the queue's name with the response.
 pub(crate) fn send(tx: &Transaction<'_>, message: SendRequest, now: Millis) -> Result<(String, Value), AwsError> {
     let queue = message.queue_url.queue(tx)?;
     let body = message.message_body;
@@ -88,16 +88,16 @@ impl ReceiveRequest {
     }
 }
 
-/// What one look into a queue found.
+/// The result of one attempt to receive.
 pub(crate) struct Received {
     pub(crate) messages: Vec<Value>,
-    /// The dead-letter queue, when messages went there.
+    /// The dead-letter queue, if messages were moved there.
     pub(crate) buried_in: Option<String>,
-    /// When the next message shows up, if nothing new is sent before.
+    /// When the next message becomes visible, if no new message is sent before.
     pub(crate) next_visible_at: Option<Millis>,
 }
 
-/// Takes messages that are visible, after moving away those that were received too often.
+/// Receives visible messages, after it has moved those to the dead-letter queue that were received too often.
 pub(crate) fn receive(
     tx: &Transaction<'_>,
     queue: &Queue,
@@ -148,7 +148,7 @@ pub(crate) fn receive(
     })
 }
 
-/// Deletes what was kept for as long as the queue keeps messages.
+/// Deletes messages older than the queue's retention period.
 fn expire(tx: &Transaction<'_>, queue: &Queue, now: Millis) -> Result<(), AwsError> {
     let kept_since = now.plus_seconds(-queue.settings.retention_seconds);
     tx.prepare_cached("DELETE FROM messages WHERE queue = ?1 AND sent_at <= ?2")?
@@ -208,8 +208,8 @@ impl Stored {
     }
 }
 
-/// Shows messages that are in flight, in every queue. They count as received, so one that kills its receiver each time
-/// still ends among the dead letters.
+/// Makes in-flight messages visible, in every queue. Their receive count stays, so a message that kills its receiver
+/// every time still ends in the dead-letter queue.
 pub(crate) fn release_in_flight(tx: &Transaction<'_>, now: Millis) -> rusqlite::Result<()> {
     tx.execute(
         "UPDATE messages SET visible_at = ?1, receipt = NULL WHERE receipt IS NOT NULL AND visible_at > ?1",
@@ -218,7 +218,7 @@ pub(crate) fn release_in_flight(tx: &Transaction<'_>, now: Millis) -> rusqlite::
     Ok(())
 }
 
-/// How many messages are visible, in flight and delayed.
+/// The number of visible, in-flight and delayed messages.
 pub(crate) fn counts(tx: &Transaction<'_>, queue: &Queue, now: Millis) -> Result<[(&'static str, i64); 3], AwsError> {
     expire(tx, queue, now)?;
     let (visible, in_flight, delayed) = tx

@@ -11,11 +11,11 @@ use super::{QueueUrl, errors};
 use crate::aws_json::{self, AwsError};
 use crate::clock::Millis;
 
-/// The most that a message may weigh.
+/// Upper bound of a message's size.
 const MAX_MESSAGE_BYTES: i64 = 1024 * 1024;
 const MAX_NAME_LENGTH: usize = 80;
 
-/// A queue as it is now.
+/// A queue with its current settings.
 pub(crate) struct Queue {
     pub(crate) name: String,
     pub(crate) settings: Settings,
@@ -23,7 +23,7 @@ pub(crate) struct Queue {
     modified_at: Millis,
 }
 
-/// What can be set on a queue and changes what it does.
+/// The settings that change a queue's behaviour.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Settings {
     pub(crate) delay_seconds: i64,
@@ -32,7 +32,7 @@ pub(crate) struct Settings {
     pub(crate) wait_seconds: i64,
     pub(crate) visibility_seconds: i64,
     pub(crate) redrive_policy: Option<RedrivePolicy>,
-    /// Given back as they are. None can be set.
+    /// Attributes that are returned but cannot be set.
     others: BTreeMap<String, String>,
 }
 
@@ -120,7 +120,7 @@ pub(crate) fn arn(name: &str) -> String {
     format!("arn:aws:sqs:{}:{}:{name}", crate::REGION, crate::ACCOUNT_ID)
 }
 
-/// Creates the queue; one that is there already is as good.
+/// Creates the queue; succeeds if it exists.
 pub(crate) fn create(tx: &Transaction<'_>, name: &str, now: Millis) -> Result<(), AwsError> {
     check_name(name)?;
     tx.execute(

@@ -1,4 +1,4 @@
-//! What a receiver does with a message that it was given: delete it.
+//! Deletes received messages.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,7 +12,7 @@ use crate::aws_json::AwsError;
 
 const MAX_ENTRIES: usize = 10;
 
-/// What a receiver holds to delete a message: valid for one receipt of it.
+/// The handle with which a receiver deletes a message: valid for one receipt of the message.
 pub(crate) struct ReceiptHandle {
     pub(crate) queue: String,
     pub(crate) seq: i64,
@@ -55,7 +55,7 @@ pub(crate) fn delete(tx: &Transaction<'_>, request: DeleteRequest) -> Result<Val
     Ok(json!({}))
 }
 
-/// Deletes by receipt. As on AWS, a receipt that is no longer the latest is accepted and deletes nothing.
+/// Deletes by receipt. As on AWS, an outdated receipt is accepted and deletes nothing.
 fn delete_one(tx: &Transaction<'_>, queue: &Queue, handle: &str) -> Result<(), AwsError> {
     let handle = ReceiptHandle::parse(handle, queue)?;
     tx.prepare_cached("DELETE FROM messages WHERE seq = ?1 AND queue = ?2 AND receipt = ?3")?
@@ -77,7 +77,7 @@ struct Entry {
     receipt_handle: String,
 }
 
-/// Deletes each entry; an entry's own mistake is its own failure, anything else fails the batch and undoes it.
+/// Deletes each entry. A mistake in one entry fails that entry; any other error fails the batch and rolls it back.
 pub(crate) fn delete_batch(tx: &Transaction<'_>, request: DeleteBatchRequest) -> Result<Value, AwsError> {
     let queue = request.queue_url.queue(tx)?;
     if request.entries.is_empty() {

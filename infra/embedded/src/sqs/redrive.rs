@@ -1,7 +1,6 @@
-//! The way to a dead-letter queue.
+//! Moves messages to their dead-letter queue.
 //!
-//! As on AWS, a message goes to the dead-letter queue when someone tries to receive it once too often, and keeps its
-//! age and its count.
+//! As on AWS, a message is moved when a receiver asks for it once too often, and retains its age and its receive count.
 
 use std::fmt;
 
@@ -15,7 +14,7 @@ use crate::clock::Millis;
 
 const MAX_RECEIVE_COUNT: i64 = 1000;
 
-/// Where messages go that were received too often.
+/// The dead-letter queue of a queue, and the number of receipts before a message is moved there.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct RedrivePolicy {
     dead_letter_target_arn: String,
@@ -54,13 +53,13 @@ impl fmt::Display for RedrivePolicy {
     }
 }
 
-/// Moves visible messages that were received as often as allowed; answers with the queue they went to.
+/// Moves visible messages whose receive count has reached the limit; returns the dead-letter queue.
 pub(crate) fn bury(tx: &Transaction<'_>, queue: &Queue, now: Millis) -> Result<Option<String>, AwsError> {
     let Some(policy) = &queue.settings.redrive_policy else {
         return Ok(None);
     };
     if Queue::find(tx, policy.target())?.is_none() {
-        // Without the other queue the messages stay where they are and are received again.
+        // The dead-letter queue does not exist: messages stay and are received again.
         return Ok(None);
     }
     let moved = tx

@@ -149,7 +149,7 @@ async fn expired_items_are_deleted() {
             .await
             .unwrap();
     }
-    // The sweep runs every half minute, and first of all at the start.
+    // The sweep runs every 30 seconds, first at the start.
     stack.embedded.shutdown().await;
     let stack = Stack::start_in(folder.path()).await;
     let client = stack.dynamodb();

@@ -1,4 +1,4 @@
-//! The faults on order, as the SDK understands them.
+//! Fault injection, as the SDK reports it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,10 @@ use ecf_embedded::FaultRate;
 
 use crate::stack::Stack;
 
-/// Enough for each kind of fault to be met.
+/// Enough calls for each kind of fault to occur.
 const CALLS: usize = 150;
 
-/// The codes of the refusals, without calls that got no answer or a good one.
+/// Collects the error codes of a call. Successful calls and lost responses have none.
 fn note<T, E: ProvideErrorMetadata>(codes: &mut BTreeSet<String>, result: Result<T, E>) {
     codes.extend(result.err().and_then(|error| error.code().map(str::to_owned)));
 }
@@ -41,7 +41,7 @@ async fn r9_each_service_refuses_in_its_own_words() {
     let secrets = aws_sdk_secretsmanager::Client::from_conf(secrets);
     stack.embedded.misbehave(Some(FaultRate { percent: 100, seed: 9 }));
     let mut codes: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-    // Late calls wait for up to a second and a half: all at once.
+    // Delayed calls take up to 1.5 seconds, so all run at once.
     let calls = futures::future::join_all((0..CALLS).map(async |_| {
         let key = AttributeValue::S("x".to_owned());
         let put = Put::builder().table_name("t").item("pk", key.clone()).build().unwrap();

@@ -1,4 +1,4 @@
-//! The embedded services as the AWS SDK sees them.
+//! The embedded services from the AWS SDK's point of view.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail where it stands")]
 

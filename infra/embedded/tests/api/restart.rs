@@ -9,7 +9,7 @@ use crate::{s3, sqs};
 
 const SECRET: &str = "\0 ñ\r\n";
 
-/// Writes something into each service.
+/// Writes one record into each service.
 async fn fill(stack: &Stack) {
     create_table(&stack.dynamodb(), "receipts").await;
     stack
@@ -48,7 +48,7 @@ async fn fill(stack: &Stack) {
     assert_eq!(taken.unwrap().messages()[0].body(), Some("in flight"));
 }
 
-/// Finds all of it again.
+/// Asserts that all of these records exist.
 async fn must_have_everything(stack: &Stack) {
     let item = stack
         .dynamodb()
@@ -103,7 +103,7 @@ async fn dropping_without_a_shutdown_keeps_everything() {
 
 #[tokio::test]
 async fn a_copy_of_the_folder_taken_while_it_runs_has_everything_that_was_acknowledged() {
-    // What a killed process leaves behind is what is in its files at that moment.
+    // A killed process leaves the content of its files at that moment.
     let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let stack = Stack::start_in(folder.path()).await;
     fill(&stack).await;
@@ -164,7 +164,7 @@ async fn a_start_that_releases_what_was_in_flight_shows_it_at_once_and_counts_it
     assert_eq!(message.body(), Some("in flight"));
     let count = &message.attributes().unwrap()[&MessageSystemAttributeName::ApproximateReceiveCount];
     assert_eq!(count, "2");
-    // The receiver that died with the process cannot take it away from the one that has it now.
+    // The receiver that died with the process cannot delete the message from its new receiver.
     let stale = stack.sqs().delete_message().queue_url(&url);
     stale
         .receipt_handle(taken[0].receipt_handle().unwrap())
@@ -216,7 +216,7 @@ async fn a_long_poll_does_not_hold_up_a_shutdown() {
         let request = client.receive_message().queue_url(&url);
         request.wait_time_seconds(20).send().await
     });
-    // Lets the poll reach the server before the end is announced.
+    // Gives the poll time to reach the server before the shutdown starts.
     for _turn in 0..100 {
         sqs::create_with(&stack.sqs(), "jobs", &[]).await;
     }

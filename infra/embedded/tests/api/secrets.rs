@@ -19,7 +19,7 @@ async fn put(client: &Client, token: &str, value: &str) {
         .unwrap();
 }
 
-/// Creates a secret and answers with its ARN.
+/// Creates a secret and returns its ARN.
 async fn create(client: &Client) -> String {
     let create = client.create_secret().name("company/1").client_request_token(FIRST);
     let created = create.secret_string("one\n").send().await.unwrap();

@@ -30,7 +30,7 @@ async fn send(client: &Client, url: &str, body: &str) {
     request.send().await.unwrap();
 }
 
-/// Receives up to ten messages, waiting at most so long.
+/// Receives up to ten messages; waits at most `wait_s` seconds.
 pub(crate) async fn receive(client: &Client, url: &str, wait_s: i32) -> Vec<Message> {
     client
         .receive_message()
@@ -113,7 +113,7 @@ async fn a_waiting_receiver_gets_a_message_as_soon_as_it_is_sent() {
         let (client, url) = (stack.sqs(), url.clone());
         async move { (receive(&client, &url, 20).await, Instant::now()) }
     });
-    // The receiver may or may not be waiting yet: both must work.
+    // The receiver may or may not be waiting yet: both cases must work.
     send(&client, &url, "hello").await;
     let sent = Instant::now();
     let (messages, received) = receiver.await.unwrap();

@@ -12,12 +12,12 @@ pub(crate) struct Stack {
 }
 
 impl Stack {
-    /// Services that keep everything in memory.
+    /// Services with their state in memory.
     pub(crate) async fn start() -> Stack {
         Stack::open(Options::default()).await
     }
 
-    /// Services that keep everything in a folder.
+    /// Services with their state in a folder.
     pub(crate) async fn start_in(folder: &Path) -> Stack {
         Stack::open(Options {
             data_dir: Some(folder.to_owned()),
@@ -56,7 +56,7 @@ impl Stack {
     }
 }
 
-/// Where another emulator listens that these tests are to run against, one at a time (`infra/checks/second-opinion`).
+/// The endpoint of another emulator that these tests run against, one test at a time (`infra/checks/second-opinion`).
 #[expect(clippy::disallowed_methods, reason = "whoever runs the tests says against what")]
 fn other_endpoint() -> Option<String> {
     std::env::var("ECF_TEST_ENDPOINT").ok()

@@ -1,4 +1,4 @@
-//! What goes back to the caller: the function's answer, or the gateway's own.
+//! The response to the caller: the function's, or the gateway's own.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use ecf_stack::GatewayResponse;
 use serde_json::{Value, json};
 
-/// Cases in which the gateway answers by itself.
+/// Cases in which the gateway itself responds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Own {
     NoRoute,
@@ -21,7 +21,7 @@ pub(super) enum Own {
 }
 
 impl Own {
-    /// Its name, the one that stands in when the template does not shape it, and what the gateway says without a template.
+    /// The case's name, its fallback in the template, and the gateway's default status and message.
     fn case(self) -> (&'static str, &'static str, StatusCode, &'static str) {
         const CALLER: &str = "DEFAULT_4XX";
         const SERVICE: &str = "DEFAULT_5XX";
@@ -53,7 +53,7 @@ impl Own {
         }
     }
 
-    /// The answer in the shape that the template gives it.
+    /// The response in the template's format for this case.
     pub(super) fn response(self, shapes: &BTreeMap<String, GatewayResponse>) -> Response {
         let (name, fallback, status, words) = self.case();
         let shape = shapes.get(name).or_else(|| shapes.get(fallback));
@@ -68,7 +68,7 @@ impl Own {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if self == Self::TooLarge {
-            // What is left of the body is not read: who sends the next request on this connection would find it closed.
+            // The rest of the body is not read, so the connection cannot serve another request.
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }
         for (name, value) in shape.into_iter().flat_map(|shape| &shape.headers) {
@@ -80,7 +80,7 @@ impl Own {
     }
 }
 
-/// Turns a function's proxy answer into HTTP; nothing when it is no answer.
+/// Converts a function's proxy response to HTTP; `None` when it is malformed.
 pub(super) fn http_answer(answer: &Value) -> Option<Response> {
     let status = u16::try_from(answer["statusCode"].as_u64()?).ok()?;
     let status = StatusCode::from_u16(status).ok()?;
@@ -97,7 +97,7 @@ pub(super) fn http_answer(answer: &Value) -> Option<Response> {
             }
         }
     }
-    // How the answer travels is the gateway's business.
+    // Transfer headers are set by the gateway.
     for name in [CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING] {
         headers.remove(name);
     }

@@ -1,4 +1,4 @@
-//! The event that API Gateway (REST, payload version 1) hands to a function.
+//! The event that API Gateway (REST, payload version 1) passes to a function.
 
 use axum::body::Bytes;
 use axum::http::header::{HOST, USER_AGENT};
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::routes::Found;
 
-/// The gateway writes it, whatever the caller sent.
+/// The gateway sets this header and overwrites the caller's value.
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// A request as an event. The path stays as the caller sent it; query names and values are decoded.
@@ -51,7 +51,7 @@ pub(super) fn proxy(stage: &str, found: &Found<'_>, parts: &Parts, body: &Bytes)
             "resourceId": "local",
             "resourcePath": found.resource,
             "httpMethod": parts.method.as_str(),
-            // Without the stage in front, as behind a host of one's own.
+            // Without the stage, as with a custom domain name.
             "path": path,
             "domainName": host,
             "accountId": "000000000000",
@@ -66,7 +66,7 @@ pub(super) fn proxy(stage: &str, found: &Found<'_>, parts: &Parts, body: &Bytes)
     })
 }
 
-/// The gateway gives the last value of each name, and all of them; neither when there is no name.
+/// The gateway passes the last value of each name, and the list of all values; both are null without names.
 fn single_and_multi(fields: impl Iterator<Item = (String, Vec<String>)>) -> (Value, Value) {
     let fields: Vec<_> = fields.collect();
     let single = fields.iter().map(|(name, values)| (name.clone(), json!(values.last())));

@@ -13,7 +13,7 @@ use tower::ServiceExt as _;
 
 use super::*;
 
-/// A function that says what it saw, behind the template's own gateway, with a time limit of its own.
+/// A function that echoes its request, behind the template's gateway, with its own timeout.
 fn gateway(timeout: Duration) -> Router {
     let stack = Stack::embedded(BTreeMap::new()).unwrap();
     let mut issuing = stack.function("issuing").unwrap().clone();

@@ -1,4 +1,5 @@
-//! The addresses that a company registers at the tax authority: those that the service shows answer, and the documents print no other.
+//! The URLs that a company registers at the tax authority: those that the service shows work, and the documents print
+//! no others.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use serde_json::Value;
 
 use crate::support::{Caller, System};
 
-/// Every guide for people, and the README.
+/// Every guide, and the README.
 fn documents() -> Vec<(String, String)> {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let mut documents = Vec::new();
@@ -24,7 +25,7 @@ fn documents() -> Vec<(String, String)> {
     documents
 }
 
-/// What a document gives as the address of a company, as it stands there: one with a taxpayer's number in its path.
+/// The company URLs in a document: those with a taxpayer's number in their path.
 fn printed(document: &str) -> Vec<&str> {
     let ends = |character: char| character.is_whitespace() || "\"'`|)<>,".contains(character);
     let addresses = document.split(ends).filter(|word| word.contains("://"));
@@ -42,7 +43,7 @@ fn is_number(segment: &str) -> bool {
     segment == "{rnc}" || matches!(segment.len(), 9 | 11) && segment.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A printed address as it is on this system.
+/// A printed URL on this system.
 fn here(caller: &Caller, printed: &str, environment: &str) -> String {
     let path = printed.split('/').skip(3).map(|segment| match segment {
         "{environment}" => environment.to_owned(),
@@ -53,7 +54,7 @@ fn here(caller: &Caller, printed: &str, environment: &str) -> String {
     format!("{}/{}", caller.base_url, path.join("/"))
 }
 
-/// The services as the guide lists them: method and path.
+/// The services that the guide lists: method and path.
 fn services(guide: &str) -> Vec<(Method, &str)> {
     let rows = guide
         .lines()
@@ -89,7 +90,7 @@ async fn b3_every_address_that_is_shown_or_printed_answers() {
             let address = text(addresses, name);
             assert!(address.starts_with(&caller.base_url), "{address}");
             for (method, path) in &services {
-                // Nothing is sent, so that only the seed is given; everything else says what is missing.
+                // Requests without a body: only the seed is issued; every other service reports what is missing.
                 let answered = status(method.clone(), &format!("{address}{path}"), Vec::new()).await;
                 let expected = if *method == Method::GET { 200 } else { 400 };
                 assert_eq!(answered, expected, "{method} {address}{path}");
@@ -114,7 +115,7 @@ async fn b3_every_address_that_is_shown_or_printed_answers() {
     }
     assert!(checked > 0, "docs/exchange.md shows the addresses of the demo company");
 
-    // An address from an earlier document works as well.
+    // A URL from an earlier document still works.
     let xml = foreign_receipt(&caller.rnc, "E310000000008", Clock::system().now());
     for path in ["", "/testecf"] {
         let earlier = format!("{}/api/{}{path}/fe", caller.base_url, caller.rnc);

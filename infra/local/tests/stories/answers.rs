@@ -1,5 +1,5 @@
-//! Each answer's body as it was when somebody looked at it last: every operation of the contract is asked once at least, and what it says is
-//! held against the snapshot of its name. What differs from run to run stands there as `[instant]` and the like.
+//! Snapshots of response bodies: every operation of the contract is called at least once, and its response is compared
+//! with the snapshot of its name. Values that differ between runs are replaced by placeholders such as `[instant]`.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::payloads::payload;
 use crate::routes::{fits, owners_notice};
 use crate::support::{Answer, Caller, PATIENCE, System, eventually};
 
-/// What differs from run to run.
+/// Values that differ between runs.
 const FILTERS: [(&str, &str); 18] = [
     (r"http://127\.0\.0\.1:\d+", "http://[host]"),
     (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "[instant]"),
@@ -49,19 +49,19 @@ const FILTERS: [(&str, &str); 18] = [
 
 struct Walk<'a> {
     caller: &'a Caller,
-    /// Operations of the contract that were not asked yet: method, path, name.
+    /// Operations of the contract that were not called yet: method, path, name.
     unasked: BTreeSet<(String, String, String)>,
 }
 
 impl<'a> Walk<'a> {
     fn new(caller: &'a Caller) -> Self {
-        let contract: Value = serde_json::from_str(&ecf_local::openapi::document().unwrap()).unwrap();
+        let contract: Value = serde_json::from_str(&ecf_openapi::document().unwrap()).unwrap();
         let mut unasked = BTreeSet::new();
         for (path, methods) in contract["paths"].as_object().unwrap() {
             for (method, operation) in methods.as_object().unwrap() {
                 let name = operation["operationId"].as_str().unwrap().to_owned();
                 if !path.starts_with("/api/v1/") {
-                    // The contract and its page are files that are held byte for byte.
+                    // The contract and its page are files, compared byte for byte elsewhere.
                     continue;
                 }
                 unasked.insert((method.to_uppercase(), path.clone(), name));
@@ -85,10 +85,10 @@ impl<'a> Walk<'a> {
         self.pin(name, method.as_str(), path, answer, status)
     }
 
-    /// Holds an answer against its snapshot.
+    /// Compares a response with its snapshot.
     fn pin(&mut self, name: &str, method: &str, path: &str, answer: Answer, status: u16) -> Value {
         let path = path.split('?').next().unwrap();
-        // A path of words is not one of an identifier.
+        // A literal path must not match a path template with an identifier.
         let exact = self.unasked.iter().any(|(_, template, _)| template == path);
         let is_asked = |(of, template, _): &(String, String, String)| {
             of == method && if exact { template == path } else { fits(template, path) }
@@ -96,7 +96,7 @@ impl<'a> Walk<'a> {
         self.unasked.retain(|operation| !is_asked(operation));
         let mut body = answer.expect(status);
         if let Value::Array(keys) = &mut body {
-            // Two that were made in the same millisecond come in any order.
+            // Keys created in the same millisecond have no defined order.
             keys.sort_by_key(|key| (key["is_current"].to_string(), key["name"].to_string()));
         }
         insta::with_settings!({ filters => FILTERS.to_vec(), prepend_module_to_snapshot => false }, {
@@ -188,7 +188,7 @@ async fn design(walk: &mut Walk<'_>) {
     walk.ask("logo-deleted", Method::DELETE, &logo, None, 200).await;
 }
 
-/// What is said to other issuers, and numbers that nobody will use.
+/// Approvals and annulments.
 async fn exchange(walk: &mut Walk<'_>) {
     let caller = walk.caller;
     let inbox = caller.get("/client/inbox?acked=").await.expect(200);
@@ -251,7 +251,7 @@ async fn certificates(walk: &mut Walk<'_>) {
     walk.pin("xml-signed", "POST", path, answer, 200);
 }
 
-/// A receipt from its rehearsal to its files.
+/// A receipt from the dry run to its files.
 async fn receipts(walk: &mut Walk<'_>) -> String {
     let caller = walk.caller;
     walk.get("states", "/api/v1/ecf/states", 200).await;
@@ -284,7 +284,7 @@ async fn receipts(walk: &mut Walk<'_>) -> String {
         .await;
     walk.post("incapacity-refused", &format!("{path}/mark-incapacity"), json!({}), 409)
         .await;
-    // Files are no JSON; their own tests hold them byte for byte.
+    // These responses are files, not JSON; their own tests compare them byte for byte.
     walk.get("xml", &format!("{path}/xml"), 200).await;
     walk.get("rfce", &format!("{path}/rfce"), 200).await;
     walk.get("pdf", &format!("{path}/pdf?format=roll58"), 200).await;

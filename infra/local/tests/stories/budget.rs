@@ -1,5 +1,5 @@
-//! What one receipt costs at AWS, from the request to the delivered webhook: every call of the SDK is counted, and held against the
-//! budget of the design. Counters and index writes are in it.
+//! The AWS cost of one receipt, from the request to the delivered webhook: every SDK call is counted and compared with
+//! the design's budget. Counters and index writes are included.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -36,7 +36,7 @@ impl Line {
     async fn start() -> Self {
         let clock = ecf_runtime::Clock::manual("2026-11-27T16:00:00Z".parse().unwrap());
         let authority = Simulator::start(Options {
-            // The verdict is there at the first question, as it is within a second in most cases.
+            // The verdict is ready at the first poll, as in most real cases, where it takes less than a second.
             verdict_delay: Duration::ZERO,
             clock: Arc::new(move || clock.now()),
             ..Options::default()
@@ -75,7 +75,7 @@ impl Line {
         }
     }
 
-    /// Brings one receipt from the request to the delivered webhook, and gives what it cost.
+    /// Processes one receipt from the request to the delivered webhook, and returns its cost.
     async fn issue(&self, ecf_type: &str, external_id: Option<&str>) -> Cost {
         let payload = payload(self.company.rnc.as_str(), &self.today(), ecf_type, 1_000);
         self.bring(ecf_type, payload, external_id).await.1
@@ -121,7 +121,7 @@ impl Line {
         assert_eq!(webhook.json()["public_id"], issued["public_id"]);
         assert_eq!(webhook.json()["status"], "accepted");
         let cost = Cost::of(self.stack.calls(), invocations.into_inner());
-        // The way to the buyer is not in the budget: nobody waits for it, and most buyers are not in the directory.
+        // Delivery to the buyer is not in the budget: no caller waits for it, and most buyers are not in the directory.
         self.stack.calls().reset();
         let delivered = self
             .stack
@@ -147,7 +147,7 @@ fn worker(stack: &TestStack, name: &str) -> QueueFunction {
     }
 }
 
-/// What a receipt cost.
+/// The cost of one receipt.
 struct Cost {
     table: String,
     write_units: f64,
@@ -193,14 +193,14 @@ impl Cost {
         assert_eq!(self.puts, puts, "S3 puts");
         assert!(self.sqs_requests <= SQS_REQUESTS, "{} SQS requests", self.sqs_requests);
         assert!(self.invocations <= INVOCATIONS, "{} invocations", self.invocations);
-        // A figure that stayed at nothing would be within any budget.
+        // Lower bounds: a counter that stayed at zero would be within any budget.
         assert!(self.write_units > 5.0 && self.read_units > 1.0, "units are not counted");
         assert!(self.sqs_requests >= 4 && self.invocations >= 3, "calls are not counted");
     }
 }
 
-/// The first receipt pays for what the functions then keep: key, certificate, and the token that a certificate needs every hour. The
-/// second has an id of the caller's, which is an entry more in an index.
+/// The first receipt also pays for values that the functions then cache: key, certificate, and a token per certificate
+/// and hour. The second has an `external_id`, which adds an index entry.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_receipt_stays_within_its_budget() {
     let line = Line::start().await;
@@ -221,7 +221,7 @@ async fn a_receipt_that_goes_as_a_summary_stays_within_its_budget() {
         .is_within("type 32 as a summary with an external id", 2);
 }
 
-/// A number that the caller chose is not taken from its range, and counted there instead.
+/// A number that the caller chose is not taken from its range; it is counted there instead.
 #[tokio::test(flavor = "multi_thread")]
 async fn a4_a_receipt_that_the_caller_numbers_stays_within_the_same_budget() {
     let line = Line::start().await;
@@ -241,8 +241,8 @@ async fn a4_a_receipt_that_the_caller_numbers_stays_within_the_same_budget() {
     assert_eq!((ranges[0].used, ranges[0].next), (3, 9));
 }
 
-/// What a note takes from its invoice is a part of its creation. A debit note counts once it is accepted, which is another
-/// transaction.
+/// A note reduces its invoice's balance in the transaction that creates the note. A debit note counts when it is
+/// accepted, in another transaction.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_note_costs_little_more_than_the_receipt_that_it_modifies() {
     let line = Line::start().await;

@@ -1,5 +1,5 @@
-//! The receiving side of the certification, steps 8 to 11: the authority posts receipts, good and faulty ones, and approvals, in its own
-//! dialect, and judges what it is answered.
+//! The receiving side of the certification, steps 8 to 11: the authority sends valid and invalid receipts and
+//! approvals, in its own dialect, and judges the responses.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -15,7 +15,7 @@ use crate::support::{Caller, PATIENCE, System, eventually};
 /// The taxpayer that the authority plays.
 const AUTHORITYS_OWN: &str = "131880738";
 
-/// The issuer-receiver simulator of the authority, with a token.
+/// The authority's issuer-receiver simulator, with a token.
 struct EmisorReceptor<'s> {
     caller: &'s Caller,
     http: reqwest::Client,
@@ -74,7 +74,7 @@ impl<'s> EmisorReceptor<'s> {
         text
     }
 
-    /// Has a receipt sent to the company, and gives its number and how the acknowledgement was judged.
+    /// Has a receipt sent to the company; returns its number and the verdict on the acknowledgement.
     async fn send(&self, tipo: &str, defecto: Option<&str>, base: &str, authentication: &str) -> (String, Value) {
         let mut order = json!({
             "rnc": self.caller.rnc, "tipoEncf": tipo, "urlRecepcion": base, "urlAutenticacion": authentication,
@@ -111,7 +111,7 @@ async fn receipts_and_approvals_in_the_authoritys_own_dialect_are_answered_as_it
     let authority = EmisorReceptor::of(demo).await;
     let base = format!("{}/{}/TesteCF", demo.base_url, demo.rnc);
 
-    // 8 and 9: receipts, with and without authentication, and each fault with its reason.
+    // Steps 8 and 9: receipts, with and without authentication, and each defect with its reason.
     let mut good = Vec::new();
     for (tipo, authentication) in [("31", base.as_str()), ("33", ""), ("34", base.as_str()), ("44", "")] {
         let (encf, judged) = authority.send(tipo, None, &base, authentication).await;
@@ -132,7 +132,7 @@ async fn receipts_and_approvals_in_the_authoritys_own_dialect_are_answered_as_it
     kept.reverse();
     assert_eq!(json!(kept), json!(good));
 
-    // 10 and 11: approvals of receipts that the authority accepted.
+    // Steps 10 and 11: approvals of accepted receipts.
     for (key, estado, status) in [("a", "1", "approved"), ("b", "2", "rejected")] {
         let mut sale = payload(&demo.rnc, &demo.today(), "31", 35_400);
         sale["Encabezado"]["Comprador"] = json!({ "RNCComprador": AUTHORITYS_OWN, "RazonSocialComprador": "DGII" });
@@ -163,7 +163,7 @@ async fn receipts_and_approvals_in_the_authoritys_own_dialect_are_answered_as_it
     system.local.shutdown().await;
 }
 
-/// The authority's directory in pre-certification names its own taxpayer.
+/// The authority's directory in pre-certification contains its own taxpayer.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_receipt_reaches_the_taxpayer_that_the_authority_plays() {
     let system = System::start().await;

@@ -1,5 +1,6 @@
-//! Two hundred callers at one range: nobody is told anything but yes or "slower", no number is given twice, and none is lost.
-//! `CROWD_CALLERS` lets fewer come, for a machine that is too slow to answer so many within a function's time limit.
+//! Two hundred callers share one range: each response is a success or a rate limit, no number is given twice, and none
+//! is lost. `CROWD_CALLERS` sets a lower number, for a machine too slow to answer two hundred within a function's
+//! timeout.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,9 +18,9 @@ use crate::support::{Caller, eventually, start_in};
 
 const CALLERS: u32 = 200;
 const CROWDED_FOR: Duration = Duration::from_secs(60);
-/// The authority is asked for each verdict, a few receipts at a time.
+/// Each verdict is polled, a few receipts at a time.
 const UNTIL_JUDGED: Duration = Duration::from_secs(900);
-/// Housekeeping comes every minute, and calls a number dead after three.
+/// Housekeeping runs every minute and treats a number as abandoned after three minutes.
 const UNTIL_SWEPT: Duration = Duration::from_secs(600);
 
 #[tokio::test(flavor = "multi_thread")]
@@ -91,12 +92,13 @@ fn callers() -> u32 {
     std::env::var("CROWD_CALLERS").map_or(CALLERS, |number| number.parse().unwrap())
 }
 
-/// All AWS calls so far.
+/// The number of AWS calls so far.
 fn total(local: &Local) -> u64 {
     local.aws_calls().values().sum()
 }
 
-/// How many numbers are listed as unused, once the operator's check finds none that is neither that nor locked.
+/// The count of numbers listed as unused, or `None` while the operator's check finds a number that is neither unused
+/// nor locked.
 async fn unaccounted(folder: &std::path::Path, company: &Value) -> Option<usize> {
     let mut command = json!({ "command": "check", "company": company, "environment": "TesteCF", "limit": 1_000 });
     let mut unused = 0;
@@ -112,7 +114,7 @@ async fn unaccounted(folder: &std::path::Path, company: &Value) -> Option<usize>
         }
         assert!(problems.is_empty(), "{problems:#?}");
         unused += answer["found"]["unused"].as_array().unwrap().len();
-        // Behind the numbers come the days.
+        // After the numbers, the check continues with the days.
         match answer["next"].get("number") {
             Some(_) => command["at"] = answer["next"].clone(),
             None => return Some(unused),

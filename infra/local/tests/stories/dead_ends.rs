@@ -3,28 +3,29 @@
 use ecf::ReceiptState;
 use ecf_runtime::Metric;
 use ecf_store::{
-    Created, Failure, Mode, NOT_FOUND_PATIENCE, NewReceipt, Receipt, ReceiptId, Recorded, Table, Withdrawal,
+    Receipt, ReceiptId, Table,
+    receipts::{Created, Failure, Mode, NOT_FOUND_PATIENCE, NewReceipt, Recorded, Withdrawal},
 };
 use ecf_testkit::{TestCompany, TestStack, Told};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 const LEASE: SignedDuration = SignedDuration::from_secs(90);
-/// Past every hour of both lists in the template.
+/// Beyond the last alarm of both lists in the template.
 const LONG: SignedDuration = SignedDuration::from_hours(73);
 
-/// Who brings a receipt on, and how.
+/// The way in which a receipt leaves a state.
 #[derive(Clone, Copy)]
 enum WayOut {
-    /// An operator's command, and the job that it queues.
+    /// An operator's command, and the job that it enqueues.
     Command(&'static str, &'static str),
-    /// An operator says what became of it, and the state that it comes to.
+    /// An operator records the outcome, and the receipt gets this state.
     Resolve(&'static str, ReceiptState),
-    /// The caller withdraws it.
+    /// The caller withdraws the receipt.
     Withdraw,
 }
 
-/// What alarms about a state, and the ways out of it. `None` for a final one. A new state does not compile without its line.
+/// The alarm of a state and its ways out; `None` for a final state. A new state does not compile without a row.
 fn expected(state: ReceiptState) -> Option<(Metric, &'static [WayOut])> {
     Some(match state {
         ReceiptState::Received | ReceiptState::Deferred | ReceiptState::Validated => (
@@ -85,7 +86,7 @@ impl World {
         }
     }
 
-    /// A receipt in a state that is not final.
+    /// Creates a receipt in a state that is not final.
     async fn receipt_in(&self, state: ReceiptState, key: u64) -> Receipt {
         let (scope, now) = (self.company.scope, self.stack.clock().now());
         if [ReceiptState::Received, ReceiptState::Deferred, ReceiptState::Validated].contains(&state) {
@@ -115,7 +116,7 @@ impl World {
         self.record(&receipt).await
     }
 
-    /// A receipt without a number.
+    /// Creates a receipt without a number.
     async fn kept(&self, state: ReceiptState, key: &str) -> Receipt {
         let (scope, now) = (self.company.scope, self.stack.clock().now());
         let new = NewReceipt {
@@ -217,7 +218,7 @@ async fn r1_every_state_that_is_not_final_has_an_alarm_and_a_way_out() {
             let world = World::start().await;
             let receipt = world.receipt_in(state, key).await;
             assert_eq!(receipt.state, state);
-            // Hours that nobody needs to hear of.
+            // Younger than the first alarm.
             world.stack.clock().advance(NOT_FOUND_PATIENCE);
             assert_eq!(world.alarms().await, [""; 0], "{state}");
             assert!(!world.is_reported_stuck(&receipt).await, "{state}");
@@ -228,7 +229,7 @@ async fn r1_every_state_that_is_not_final_has_an_alarm_and_a_way_out() {
                 "{state}"
             );
             assert!(world.is_reported_stuck(&receipt).await, "{state}");
-            // Once for each hour of the list.
+            // Each hour of the list raises one alarm.
             world.stack.clock().advance(SignedDuration::from_hours(2));
             assert_eq!(world.alarms().await, [""; 0], "{state}");
             world.takes(*way, &world.record(&receipt).await).await;
@@ -236,7 +237,7 @@ async fn r1_every_state_that_is_not_final_has_an_alarm_and_a_way_out() {
     }
 }
 
-/// "En Proceso" for days: each hour of the list is told once, and the receipt is still asked for.
+/// "En Proceso" for days: each hour of the list alarms once, and the receipt is still polled.
 #[tokio::test]
 async fn r1_each_hour_of_the_list_alarms_once() {
     for state in [ReceiptState::Submitted, ReceiptState::Failed, ReceiptState::Received] {
@@ -255,7 +256,7 @@ async fn r1_each_hour_of_the_list_alarms_once() {
         }
         assert_eq!(alarms, [(6, true), (24, true), (72, true)], "{state}");
         let due = world.record(&receipt).await.next_action_at;
-        // What waits for a person leaves the index after its last alarm.
+        // A receipt that waits for an operator leaves the index after its last alarm.
         assert_eq!(due.is_some(), state != ReceiptState::Failed, "{state}");
         world.stack.leave_messages();
     }

@@ -1,4 +1,4 @@
-//! The payloads in `events/`, each handed to its function as Lambda would hand it over.
+//! The payloads in `events/`, each passed to its function like an invocation by Lambda.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::support::System;
 
 const EVENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../events");
 
-/// What each request is answered. The ids in the payloads are of nobody: reading them finds nothing.
+/// The status of each request. The ids in the payloads do not exist, so reading them finds nothing.
 const ANSWERS: &[(&str, i64)] = &[
     ("approvals/cancel.json", 200),
     ("approvals/inbound.json", 422),
@@ -88,7 +88,7 @@ const ANSWERS: &[(&str, i64)] = &[
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_event_is_taken_by_its_function() {
-    // Nobody listens there: what asks the tax authority says that it is away.
+    // An unused port: calls to the tax authority report that it is unavailable.
     let nobody = ["TaxauthEcfUrl", "TaxauthFcUrl"].map(|name| (name, "http://127.0.0.1:9"));
     let stack = TestStack::with_parameters(&nobody).await;
     let company = stack.company().await;
@@ -106,14 +106,14 @@ async fn every_event_is_taken_by_its_function() {
                 }
                 Mounted::Queue(worker) => {
                     let answer = worker(serde_json::from_value(event).unwrap()).await;
-                    // Of a partial batch one message is none of ours.
+                    // One message of a partial batch is not a job of ours.
                     let failing = usize::from(file.ends_with("partial.json"));
                     assert_eq!(answer.batch_item_failures.len(), failing, "{file}: {answer:?}");
                 }
                 Mounted::Invoked(command) => {
                     let answer = command(event).await;
                     let code = answer["error"]["code"].as_str();
-                    // The ids are of nobody here.
+                    // The ids do not exist here.
                     assert!(matches!(code, None | Some("not_found")), "{file}: {answer}");
                 }
                 Mounted::Timed(run) => {
@@ -158,7 +158,7 @@ fn events_of(function: &str) -> Vec<(String, Value)> {
         .collect()
 }
 
-/// The payload as this company would send it; one without a key stays without.
+/// The payload with this company's API key; a payload without a key stays without one.
 fn with_key(mut event: Value, key: &str) -> Value {
     if event["headers"]["X-API-Key"].is_string() {
         event["headers"]["X-API-Key"] = json!(key);

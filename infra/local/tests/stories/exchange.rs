@@ -1,5 +1,5 @@
-//! Two companies on one system, each the other's buyer: a receipt, its acknowledgement, an approval, a rejection, and numbers that
-//! will never be used.
+//! Two companies on one system, each the other's buyer: a receipt, its acknowledgement, an approval, a rejection, and
+//! an annulment of unused numbers.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -18,7 +18,7 @@ pub(crate) async fn bakery(system: &System) -> Caller {
     open_bakery(&system.caller, &system.certificate(BAKERY)).await
 }
 
-/// The same with the P12 that it signs up with.
+/// Like [`bakery`], with the P12 of its sign-up.
 pub(crate) async fn open_bakery(demo: &Caller, p12: &[u8]) -> Caller {
     let request = json!({
         "rnc": BAKERY, "name": "Panadería La Espiga SRL", "email": "pan@espiga.example",
@@ -29,7 +29,7 @@ pub(crate) async fn open_bakery(demo: &Caller, p12: &[u8]) -> Caller {
     demo.of_company(registered["api_key"]["key"].as_str().unwrap(), BAKERY)
 }
 
-/// Lists a company in the directory at its published address.
+/// Lists a company in the directory at its published URL.
 pub(crate) async fn list(company: &Caller) {
     let base = format!("{}/{}/testecf", company.base_url, company.rnc);
     let entry = json!({ "nombre": "X", "urlRecepcion": base, "urlAceptacion": base, "urlOpcional": base });
@@ -58,7 +58,7 @@ pub(crate) async fn delivered(from: &Caller, to: &Caller, key: &str, pesos: u32)
     .await
 }
 
-/// What the buyer sends about a receipt of its inbox.
+/// The buyer's approval or rejection of a receipt in its inbox.
 pub(crate) fn answer(item: &Value, key: &str, estado: &str) -> Value {
     let mut body = json!({
         "idempotency_key": key, "encf": item["encf"], "rnc_emisor": item["rnc_emisor"],
@@ -82,7 +82,7 @@ async fn two_companies_send_each_other_receipts_and_say_what_they_think_of_them(
     let hook = json!({ "url": receiver.url(), "events": ["approval.received"] });
     demo.post("/client/webhooks", &hook).await.expect(201);
 
-    // A issues to B: B's inbox shows it, and A holds what B acknowledged.
+    // A issues to B: B's inbox shows the receipt, and A stores B's acknowledgement.
     let first = delivered(demo, &bakery, "first", 1_000).await;
     let inbox = bakery.get("/client/inbox").await.expect(200);
     assert_eq!(
@@ -101,7 +101,7 @@ async fn two_companies_send_each_other_receipts_and_say_what_they_think_of_them(
         demo.download(&format!("/ecf/{id}/xml")).await
     );
 
-    // B approves: A's receipt shows it, and the authority has it. The same key again answers the same.
+    // B approves: A's receipt shows it, and the authority has it. A replay with the same key returns the same response.
     let body = answer(&item, "yes", "1");
     let approved = bakery.post("/ecf/acecf/submit", &body).await.expect(200);
     assert_eq!(approved["status"], "completed", "{approved}");
@@ -122,7 +122,7 @@ async fn two_companies_send_each_other_receipts_and_say_what_they_think_of_them(
         .map(|one| (one["kind"].clone(), one["codigo"].clone()))
         .collect();
     assert!(kinds.contains(&(json!("ACECF"), json!(1))), "{known:?}");
-    // An answer is final.
+    // An approval or rejection is final.
     let refused = bakery
         .post("/ecf/acecf/submit", &answer(&item, "no", "2"))
         .await
@@ -131,7 +131,7 @@ async fn two_companies_send_each_other_receipts_and_say_what_they_think_of_them(
     let inbox = bakery.get("/client/inbox").await.expect(200);
     assert_eq!(inbox["items"][0]["answer"], "approved");
 
-    // B rejects another one: A sees why, and is told.
+    // B rejects another receipt: A sees the reason and gets the webhook.
     let second = delivered(demo, &bakery, "second", 2_000).await;
     let inbox = bakery.get("/client/inbox?limit=1").await.expect(200);
     let rejected = answer(&inbox["items"][0], "rejected", "2");
@@ -154,7 +154,7 @@ async fn two_companies_send_each_other_receipts_and_say_what_they_think_of_them(
         )
     );
 
-    // And the other way round.
+    // The other direction.
     let back = delivered(&bakery, demo, "back", 500).await;
     let inbox = demo.get("/client/inbox").await.expect(200);
     assert_eq!(
@@ -188,10 +188,10 @@ async fn annulled_numbers_go_to_no_receipt_and_the_authority_knows_them() {
     let shown = format!("/ecf/cancellations/{}", annulled["public_id"].as_str().unwrap());
     assert_eq!(demo.get(&shown).await.expect(200), annulled);
 
-    // The next receipt passes over them, and naming one is refused.
+    // The next receipt skips the annulled numbers, and stating one of them is rejected.
     let after = issue("after").await;
     assert_eq!(after["encf"].as_str().unwrap()[3..].parse::<u64>().unwrap(), to + 1);
-    // What was used or annulled cannot be annulled.
+    // A used or annulled number cannot be annulled.
     for (key, number) in [("used", sequence), ("twice", from)] {
         let body = json!({ "idempotency_key": key, "cancellations": [{ "ecf_type": "31", "sequence_from": number, "sequence_to": number, "quantity": 1 }] });
         let refused = demo.post("/ecf/cancellations", &body).await.expect(409);

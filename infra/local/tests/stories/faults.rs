@@ -1,10 +1,11 @@
-//! Nothing lost, nothing twice, every list whole: receipts of all types are issued, scheduled, corrected, withdrawn, exchanged and
-//! annulled while AWS calls fail, the tax authority and the ERP's endpoint misbehave, counters are damaged, and the process is killed
-//! again and again. Then everything is left in peace, and what must hold is asked of every side and held against the harness's own
-//! books, before anything is repaired.
+//! The fault run. Its promise: nothing is lost, nothing happens twice, every list is complete. Receipts of all types
+//! are issued, scheduled, corrected, withdrawn, exchanged and annulled while AWS calls fail, the tax authority and the
+//! ERP's endpoint return errors, counters are damaged, and the process is killed again and again. Then the faults stop,
+//! and every side is compared with the harness's own records, before any repair.
 //!
-//! The system lives in a time lapse, so that leases, retries and look-ups of minutes pass in seconds. `FAULTS_SEED`,
-//! `FAULTS_RECEIPTS`, `FAULTS_KILLS`, `FAULTS_AWS_PERCENT`, `FAULTS_PATIENCE` (seconds) choose another run; a failure prints its seed.
+//! The system runs in a time lapse, so that leases, retries and look-ups of minutes pass in seconds. `FAULTS_SEED`,
+//! `FAULTS_RECEIPTS`, `FAULTS_KILLS`, `FAULTS_AWS_PERCENT`, `FAULTS_PATIENCE` (seconds) configure a run; a failure
+//! prints its seed.
 
 mod audit;
 mod authority;
@@ -39,24 +40,24 @@ use crate::program::log_file;
 
 /// More than two hours of the system's time.
 const PATIENCE: Duration = Duration::from_secs(400);
-/// After these the days of the run are older than yesterday, and their counters are all that lists pass over them by.
+/// After two nights the days of the run are closed, and lists skip over them by their counters alone.
 const NIGHTS: SignedDuration = SignedDuration::from_hours(48);
-/// From these on a run must have met everything.
+/// Receipts and kills from which on a run must have met every kind of fault.
 const LONG: (u32, u32) = (300, 30);
 
-/// How bad it gets.
+/// The parameters of a run.
 #[derive(Debug, Clone, Copy)]
 struct Weather {
     seed: u64,
     receipts: u32,
     kills: u32,
     aws_percent: u8,
-    /// How long everything may take to come to rest.
+    /// How long the system may take to finish all work.
     patience: Duration,
 }
 
 impl Weather {
-    /// What the environment says instead.
+    /// Applies the overrides in the environment variables.
     #[expect(clippy::disallowed_methods, reason = "a run by hand chooses its own weather")]
     fn or_of_environment(self) -> Self {
         let number = |name: &str, otherwise: u64| {
@@ -135,7 +136,7 @@ async fn survive(weather: Weather) {
         tally.add(kind, times);
     }
 
-    // Everybody comes to rest. What is said of the receipts is held against what was asked and what the authority has.
+    // All work finishes. Then the receipts are compared with the requests and with the authority's records.
     let records = proof::rest(&town.erp, weather.patience).await;
     let certified = proof::rest(&town.certification, weather.patience).await;
     for (erp, records, environment) in [

@@ -1,4 +1,4 @@
-//! Issue, be judged, be told.
+//! Stories of one receipt: issue, verdict, webhook.
 
 use ecf_testkit::Receiver;
 use http::Method;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::payloads::{note, payload};
 use crate::support::{Caller, PATIENCE, System, eventually, signature, webhook_of, webhooks_of};
 
-/// Issues, waits for the verdict, and checks everything that a till, an ERP and the tax authority see of it.
+/// Issues a receipt, waits for the verdict, and checks the views of the till, the ERP and the tax authority.
 async fn issue_and_be_accepted(
     caller: &Caller,
     receiver: &Receiver,
@@ -27,7 +27,7 @@ async fn issue_and_be_accepted(
     for kept in ["encf", "security_code", "electronic_stamp", "sign_date", "created_at"] {
         assert_eq!(accepted[kept], issued[kept], "{kept}");
     }
-    // A summary is judged at once and gets no track id.
+    // A summary gets its verdict at once and has no track id.
     assert_eq!(accepted["track_id"].is_string(), !is_summary, "{accepted}");
 
     let documents = caller.documents(&issued).await;
@@ -82,7 +82,7 @@ async fn every_type_reaches_its_verdict_and_each_is_told_once() {
         let payload = payload(&caller.rnc, &today, ecf_type, amount);
         receipts.push(issue_and_be_accepted(caller, &receiver, &secret, ecf_type, &payload).await);
     }
-    // Notes come after the verdict on their invoice.
+    // A note is issued after the verdict on its invoice.
     let invoice = receipts[0]["encf"].as_str().unwrap().to_owned();
     for ecf_type in ["33", "34"] {
         let payload = note(&caller.rnc, &today, ecf_type, 100, &invoice);
@@ -129,7 +129,7 @@ async fn b4_a_document_shows_the_stage_of_a_webhook_that_took_its_verdict() {
     let verdict: jiff::Timestamp = document["completed_at"].as_str().unwrap().parse().unwrap();
     assert!(at >= verdict, "{document}");
 
-    // The contract names the stage, and its event can be subscribed to.
+    // The contract names the stage and its event, to which a webhook can subscribe.
     let contract = caller.get("/ecf/states").await.expect(200);
     for listed in contract["event_derived_stages"].as_array().unwrap() {
         let hook = json!({ "url": receiver.url(), "events": [listed["event"]] });
@@ -150,10 +150,10 @@ async fn b6_the_contract_lists_the_headers_of_a_delivery() {
     let issued = caller.issue("headers", "31", &payload).await.expect(201);
     let told = webhook_of(&receiver, &issued).await;
     let mut sent: Vec<_> = told.headers.keys().map(ToString::to_string).collect();
-    // OpenAPI takes no parameters of the names `Accept` and `Content-Type`; the other two come with every request.
+    // OpenAPI ignores parameters named `Accept` and `Content-Type`; the other two are in every request.
     sent.retain(|name| !["accept", "content-type", "content-length", "host"].contains(&name.as_str()));
     sent.sort();
-    let contract: Value = serde_json::from_str(&ecf_local::openapi::document().unwrap()).unwrap();
+    let contract: Value = serde_json::from_str(&ecf_openapi::document().unwrap()).unwrap();
     for (event, operation) in contract["webhooks"].as_object().unwrap() {
         let parameters = operation["post"]["parameters"].as_array().unwrap().iter();
         let mut listed: Vec<_> = parameters
@@ -178,7 +178,7 @@ async fn c15_characters_of_the_authoritys_table_are_sent_as_references_and_accep
             .issue(&format!("c15-{ecf_type}"), ecf_type, &payload)
             .await
             .expect(201);
-        // The simulated authority verifies with code that is not ours.
+        // The simulated authority verifies with independent code.
         caller.wait_for_state(&issued, "accepted").await;
         let id = issued["public_id"].as_str().unwrap();
         let files: &[&str] = if ecf_type == "32" { &["xml", "rfce"] } else { &["xml"] };
@@ -227,7 +227,7 @@ async fn a_rejection_keeps_the_authoritys_words_and_is_told() {
         (told.json()["event"].as_str(), told.json()["status"].as_str()),
         (Some("rejected"), Some("rejected"))
     );
-    // The next one is judged on its own.
+    // The next receipt gets its own verdict.
     let next = caller.issue("not rejected", "31", &payload).await.expect(201);
     caller.wait_for_state(&next, "accepted").await;
     system.local.shutdown().await;
@@ -240,7 +240,7 @@ async fn a_repeated_request_is_answered_with_its_receipt_and_sent_once() {
     let first = payload(&caller.rnc, &caller.today(), "31", 1_000);
     let issued = caller.issue("one sale", "31", &first).await.expect(201);
     caller.wait_for_state(&issued, "accepted").await;
-    // The last that happens to it by itself: the buyer is looked up, and is not in the directory.
+    // The last automatic step: the buyer is looked up and is not in the directory.
     let path = format!("/ecf/{}", issued["public_id"].as_str().unwrap());
     let accepted = eventually("the end of its way", PATIENCE, async || {
         let now = caller.get(&path).await.expect(200);
@@ -257,7 +257,7 @@ async fn a_repeated_request_is_answered_with_its_receipt_and_sent_once() {
     assert_eq!(replayed.headers["idempotency-payload-differs"], "true");
     assert_eq!(replayed.expect(200), accepted);
 
-    // One number was used: the next receipt has the next.
+    // One number was used: the next receipt gets the next number.
     let next = caller.issue("another sale", "31", &other).await.expect(201);
     let sequence = |receipt: &Value| receipt["encf"].as_str().unwrap()[3..].parse::<u64>().unwrap();
     assert_eq!(sequence(&next), sequence(&issued) + 1);

@@ -1,8 +1,12 @@
-//! What keys may do, asked of every operation of the contract; and what every answer says to caches and browsers.
+//! Permissions of API keys, tested on every operation of the contract; and the cache and browser headers of every
+//! response.
 
 use ecf::Environment;
 use ecf_api::ApiKeySecret;
-use ecf_store::{ApiKeyCreated, ApiKeyId, KeyScope, NewApiKey, Table};
+use ecf_store::{
+    ApiKeyId, Table,
+    api_keys::{ApiKeyCreated, KeyScope, NewApiKey},
+};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -14,13 +18,13 @@ const NOBODY: &str = "00000000000000000000000000000000";
 struct Operation {
     method: Method,
     path: String,
-    /// What it needs of a key; nothing where it takes none.
+    /// The scope that it requires; empty for public operations.
     needs: Vec<String>,
     takes_body: bool,
 }
 
 fn operations() -> Vec<Operation> {
-    let contract: Value = serde_json::from_str(&ecf_local::openapi::document().unwrap()).unwrap();
+    let contract: Value = serde_json::from_str(&ecf_openapi::document().unwrap()).unwrap();
     let mut operations = Vec::new();
     for (path, methods) in contract["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
@@ -47,7 +51,7 @@ fn operations() -> Vec<Operation> {
 
 async fn ask(system: &System, operation: &Operation, key: Option<&str>) -> Answer {
     let url = format!("{}{}", system.caller.base_url, operation.path);
-    // Nothing is a good body: nobody gets as far as a change.
+    // An invalid body, so that no request changes data.
     let body = operation.takes_body.then(|| json!({ "nothing": true }));
     system
         .caller
@@ -83,7 +87,7 @@ async fn k1_every_operation_is_held_to_the_scope_and_environment_that_it_declare
         let answer = ask(&system, operation, Some(&caller.key)).await;
         assert_eq!(refusal(&answer), None, "{what}: {}", answer.body);
     }
-    // From the first production key on, a key of TesteCF does not touch what production has.
+    // From the first production key on, a TesteCF key cannot change settings that production uses.
     let local = &system.local;
     let table = Table::new(local.clients().dynamodb.clone(), local.provisioned().table_name());
     let secret = ApiKeySecret::generate(Environment::Ecf, [9; 24]);

@@ -1,22 +1,22 @@
-//! Bodies and parameters that no route may take, asked of every route of the contract that takes a body or a parameter.
+//! Invalid bodies and parameters, tested on every operation of the contract that has a body or a parameter.
 
 use http::Method;
 use serde_json::{Value, json};
 
 use crate::support::{Answer, Caller, System};
 
-/// What the contract says of one operation.
+/// The contract's definition of an operation.
 struct Operation {
     method: Method,
     path: String,
-    /// The types of its body; empty for none.
+    /// Content types of the body; empty if there is none.
     bodies: Vec<String>,
     parameters: Vec<String>,
     is_public: bool,
 }
 
 fn operations() -> Vec<Operation> {
-    let contract: Value = serde_json::from_str(&ecf_local::openapi::document().unwrap()).unwrap();
+    let contract: Value = serde_json::from_str(&ecf_openapi::document().unwrap()).unwrap();
     let mut operations = Vec::new();
     for (path, methods) in contract["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
@@ -37,7 +37,7 @@ fn operations() -> Vec<Operation> {
     operations
 }
 
-/// What stands in paths: a webhook and a sequence that are there, so that nothing is refused for their absence.
+/// Values of path parameters: an existing webhook and sequence, so that no request fails because they are missing.
 struct Known {
     webhook: String,
     sequence: String,
@@ -146,7 +146,7 @@ async fn every_page_has_its_limits_and_parameters_of_nobody_are_refused() {
         let plain = caller.send(Method::GET, &url, Some(&caller.key), None).await;
         let extended = format!("{url}?nobody=knows");
         let extended = caller.send(Method::GET, &extended, Some(&caller.key), None).await;
-        // The page and the document are files.
+        // The page and the document are static files.
         let is_file = !what.starts_with("/api/v1/");
         let has_parameters = what == "/openapi/public-v1.json";
         let expected = if is_file && !has_parameters { plain.status } else { 422 };

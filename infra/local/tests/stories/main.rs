@@ -1,4 +1,5 @@
-//! The service as its users meet it: the whole template in one process, the simulated tax authority, and only HTTP in between.
+//! The service from its users' point of view: the whole template in one process, the simulated tax authority, and only
+//! HTTP in between.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 

@@ -1,5 +1,5 @@
-//! A million receipts of one company: how long pages, filters, the summary, the operator's check and the audit archive take, and
-//! what they ask of AWS. `SEEDED_RECEIPTS` seeds another number, over a year.
+//! A company with a million receipts: the duration and the AWS calls of pages, filters, the summary, the operator's
+//! check and the audit archive. `SEEDED_RECEIPTS` sets another number, spread over a year.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -7,18 +7,19 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use ecf::{ReceiptState, ReceiptType};
 use ecf_local::{Mounted, mount};
-use ecf_store::{NewReceipt, fiscal_day};
+use ecf_store::{fiscal_day, receipts::NewReceipt};
 use ecf_testkit::{TestCompany, TestStack, request, seeded_receipt};
 use http::Method;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
 use serde_json::json;
 
 const DAYS: u32 = 365;
-/// So many receipts are put at a time.
+/// Receipts written in one step.
 const PART: u32 = 20_000;
 const TIMES: usize = 10;
 
-/// Of ten, nine are accepted; of a thousand, one failed; of a hundred, one is of type 44; three have one `external_id`.
+/// Nine in ten are accepted, one in a thousand is failed, one in a hundred is of type 44; three share one
+/// `external_id`.
 fn receipt(company: &TestCompany, now: Timestamp, place: u32, count: u32) -> NewReceipt {
     let ecf_type = match place {
         place if place % 100 == 7 => ReceiptType::E44,
@@ -52,7 +53,7 @@ async fn seed(stack: &TestStack, company: &TestCompany, count: u32) {
     let (table, now) = (stack.table(), stack.clock().now());
     let mut place = 1;
     while place <= count {
-        // Whole days, so that each has its counters at once.
+        // Whole days, so that the counters of each day are written once.
         let mut part: Vec<_> = (place..=count.min(place + PART))
             .map(|place| receipt(company, now, place, count))
             .collect();
@@ -78,7 +79,7 @@ fn http(stack: &TestStack, name: &str) -> Router {
     }
 }
 
-/// Prints a row of the table: the median and the slowest of some times, and what AWS was asked.
+/// Prints a row of the table: the median and the slowest time, and the AWS calls.
 #[expect(clippy::print_stdout, reason = "what it measures is for people to read")]
 fn print(stack: &TestStack, what: &str, times: &mut [Duration], total: &serde_json::Value) {
     times.sort_unstable();
@@ -105,7 +106,7 @@ fn print(stack: &TestStack, what: &str, times: &mut [Duration], total: &serde_js
 async fn r7_what_a_million_receipts_cost() {
     let stack = TestStack::start().await;
     let company = stack.company_builder().without_ranges().build().await;
-    // An archive begins with the company.
+    // An archive cannot begin before the company does.
     stack
         .clock()
         .advance(SignedDuration::from_hours(24) * (i32::try_from(DAYS).unwrap() + 1));
@@ -173,7 +174,7 @@ async fn r7_what_a_million_receipts_cost() {
     stack.leave_messages();
 }
 
-/// The operator's check of one day, as far as its first part goes.
+/// The first part of the operator's check of one day.
 async fn check(stack: &TestStack, company: &TestCompany) {
     let name = "operator";
     let Mounted::Invoked(operator) =
@@ -194,7 +195,7 @@ async fn check(stack: &TestStack, company: &TestCompany) {
     print(stack, "check, a part of a day", &mut times, &receipts);
 }
 
-/// The audit archive: of the whole year, which is refused as too large, and of one day, whose documents are missing.
+/// The audit archive: of the whole year, which is rejected as too large, and of one day, whose documents are missing.
 async fn audit(stack: &TestStack, company: &TestCompany) {
     let function = http(stack, "audit-export");
     let (key, today) = (Some(company.api_key.as_str()), fiscal_day(stack.clock().now()));
@@ -214,7 +215,7 @@ async fn audit(stack: &TestStack, company: &TestCompany) {
     }
 }
 
-/// What closing a day costs.
+/// The cost of closing a day.
 async fn recount(stack: &TestStack, company: &TestCompany) {
     let (table, scope) = (stack.table(), &company.scope);
     let day = fiscal_day(stack.clock().now()).saturating_sub(40.days());

@@ -1,4 +1,4 @@
-//! Notes, through the whole system: each reaches the authority after what it builds on.
+//! Notes through the whole system: each reaches the authority after the receipt that it modifies.
 
 use http::Method;
 use serde_json::json;

@@ -1,11 +1,11 @@
-//! Promise 2, "a number is used once, and none is lost", with many requests at a time of which some die.
+//! Promise 2, "a number is used once, and none is lost", with many concurrent requests, some of which die.
 
 use std::collections::BTreeSet;
 
 use axum::Router;
 use ecf::{Fecha, ReceiptType};
 use ecf_local::{Mounted, mount};
-use ecf_store::{NewRange, Numbering, Opened, Range};
+use ecf_store::numbers::{NewRange, Numbering, Range, RangeOpened};
 use ecf_testkit::{Answer, Fault, TestCompany, TestStack, request};
 use futures::future::join_all;
 use http::Method;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::payloads::payload;
 
 const REQUESTS: usize = 64;
-/// The first of the two ranges ends while they are at it.
+/// The first of the two ranges runs out during the test.
 const RANGES: [(u64, u64); 2] = [(1, 40), (1_001, 2_000)];
 
 struct Till {
@@ -42,7 +42,7 @@ impl Till {
                 created_at: stack.clock().now(),
             };
             let opened = stack.table().open_range(&company.scope, new).await;
-            assert_eq!(opened.unwrap(), Opened::New);
+            assert_eq!(opened.unwrap(), RangeOpened::New);
         }
         let mounted = mount(
             "issuing",
@@ -73,19 +73,19 @@ impl Till {
         request(router, Method::POST, "/api/v1/ecf", Some(api_key), Some(&body)).await
     }
 
-    /// What the caller does: the same key again until there is an answer.
+    /// Retries with the same key until there is an answer, like a caller.
     async fn insist(&self, key: &str) -> u64 {
         self.insist_on(key, None).await
     }
 
-    /// The same, with a number of the caller's.
+    /// Like [`Till::insist`], with a number of the caller's choice.
     async fn insist_on(&self, key: &str, number: Option<u64>) -> u64 {
         for _ in 0..20 {
             let answer = self.issue(key, number).await;
             if answer.status.is_success() {
                 return sequence(&answer.json());
             }
-            // 500 is what the caller sees of a function that died.
+            // A caller gets 500 when the function has died.
             assert!([500, 503].contains(&answer.status.as_u16()), "{}", answer.json());
         }
         panic!("{key} was never answered")
@@ -164,7 +164,7 @@ async fn a_number_is_used_once_and_none_is_lost_whoever_dies() {
             free.extend(is_free.then_some(sequence));
         }
     }
-    // Most faults cost a number; all of them are used again before any new one.
+    // Most faults lose a number; each of these is used again before a new one.
     assert!(free.len() >= 8, "{free:?}");
     let keys: Vec<String> = (0..free.len()).map(|place| format!("later sale {place}")).collect();
     let again = join_all(keys.iter().map(|key| till.insist(key))).await;
@@ -172,7 +172,7 @@ async fn a_number_is_used_once_and_none_is_lost_whoever_dies() {
     till.stack.leave_messages();
 }
 
-/// 200 callers type their numbers, out of order, and each says everything twice. Some requests die, some answers are lost.
+/// 200 callers state their numbers, out of order and twice each. Some requests die, some responses are lost.
 #[tokio::test(flavor = "multi_thread")]
 async fn a4_typed_numbers_are_counted_exactly_whoever_dies() {
     const CALLERS: u64 = 200;
@@ -193,14 +193,14 @@ async fn a4_typed_numbers_are_counted_exactly_whoever_dies() {
             calls.inject(operation, nth, fault);
         }
     }
-    // 7 has no divisor in common with 200: each number from 1 to 200 once.
+    // 7 and 200 have no common divisor, so each number from 1 to 200 occurs once.
     let sale = |place: u64| (format!("sale {place}"), Some(place * 7 % CALLERS + 1));
     let sales: Vec<_> = (0..CALLERS).chain(0..CALLERS).map(sale).collect();
     let numbers = join_all(sales.iter().map(|(key, number)| till.insist_on(key, *number))).await;
     assert_eq!(calls.faults_to_come(), 0);
     assert_eq!(numbers.into_iter().collect::<BTreeSet<_>>(), (1..=CALLERS).collect());
 
-    // Receipts whose request died are found after ten minutes, their range is quiet some minutes later.
+    // Receipts whose request died are found after ten minutes; their range needs no further check some minutes later.
     for _ in 0..3 {
         till.housekeeping().await;
     }

@@ -1,4 +1,5 @@
-//! The tax authority is away for two days: worker and housekeeping as the template mounts them, days that pass in seconds.
+//! An outage of the tax authority for two days, with worker and housekeeping mounted as in the template. The days pass
+//! in seconds.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -12,12 +13,12 @@ use ecf_testkit::{Queue, TestCompany, TestStack, Timeline, send_job};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-/// Nothing on loopback takes that long.
+/// Timeout of one call; none on loopback takes that long.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A step of these days, and one of their quiet middle.
+/// A time step, and a longer one for the quiet middle of the outage.
 const TICK: SignedDuration = SignedDuration::from_mins(10);
 const LONG_TICK: SignedDuration = SignedDuration::from_mins(30);
-/// More messages than any step has.
+/// Upper bound of messages in one step.
 const MOST_STEPS: usize = 200;
 
 struct World {
@@ -68,12 +69,12 @@ impl World {
         receipt
     }
 
-    /// Ten minutes.
+    /// Advances time by ten minutes.
     async fn tick(&mut self) {
         self.pass(TICK).await;
     }
 
-    /// Lets time pass: the messages that come in it, then one run of housekeeping.
+    /// Advances time: delivers the messages due in it, then runs housekeeping once.
     async fn pass(&mut self, time: SignedDuration) {
         let end = self.stack.clock().now() + time;
         for _ in 0..MOST_STEPS {
@@ -114,7 +115,7 @@ impl World {
         answer.json().await.unwrap_or(Value::Null)
     }
 
-    /// How often the authority was called for receipts.
+    /// The number of the authority's requests about receipts.
     async fn calls(&self) -> u64 {
         let counters = self.control(http::Method::GET, "counters", &Value::Null).await;
         let counters = counters.as_array().unwrap().iter();
@@ -155,7 +156,7 @@ async fn two_days_without_the_authority_hold_receipts_alarm_once_an_hour_of_the_
     let mut alarmed_after = None;
     for _ in 0..2 * 49 {
         world.pass(LONG_TICK).await;
-        if alarmed_after.is_none() && world.receipt(&held[0]).await.delivery_alarm_hours.is_some() {
+        if alarmed_after.is_none() && world.receipt(&held[0]).await.alarms.delivery_hours.is_some() {
             alarmed_after = Some(world.stack.clock().now().duration_since(held[0].created_at));
         }
     }
@@ -177,7 +178,7 @@ async fn two_days_without_the_authority_hold_receipts_alarm_once_an_hour_of_the_
     assert_eq!(world.states(&held).await, [ReceiptState::Accepted; 3]);
     for receipt in held.iter().chain([&before]) {
         assert_eq!(world.times_received(receipt).await, 1, "{:?}", receipt.encf());
-        let delivery_alarm_hours = world.receipt(receipt).await.delivery_alarm_hours;
+        let delivery_alarm_hours = world.receipt(receipt).await.alarms.delivery_hours;
         assert_eq!(
             delivery_alarm_hours,
             (receipt.public_id != before.public_id).then_some(48)

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// One exempt service of this amount (type 46: taxed at zero), sold today.
+/// One exempt service of this amount (type 46: taxed at zero), with today's date.
 pub(crate) fn payload(rnc: &str, today: &str, ecf_type: &str, amount: u32) -> Value {
     let mut id_doc = json!({ "TipoIngresos": "01", "TipoPago": 1 });
     let mut totales = json!({ "MontoExento": amount, "MontoTotal": amount });
@@ -16,7 +16,7 @@ pub(crate) fn payload(rnc: &str, today: &str, ecf_type: &str, amount: u32) -> Va
         "41" => {
             id_doc = json!({ "TipoPago": 1 });
             withhold(&mut item, &mut totales, amount / 10);
-            // What is exempt has no ITBIS to withhold, and the authority wants to read so.
+            // An exempt amount has no ITBIS to withhold; the authority requires an explicit zero.
             item["Retencion"]["MontoITBISRetenido"] = json!(0);
             totales["TotalITBISRetenido"] = json!(0);
         }
@@ -53,7 +53,7 @@ pub(crate) fn payload(rnc: &str, today: &str, ecf_type: &str, amount: u32) -> Va
     json!({ "Encabezado": encabezado, "DetallesItems": { "Item": [item] } })
 }
 
-/// A note of this type on a receipt of the same day, correcting its amounts.
+/// A note of this type on a receipt of the same day; it corrects amounts.
 pub(crate) fn note(rnc: &str, today: &str, ecf_type: &str, amount: u32, encf: &str) -> Value {
     let mut payload = payload(rnc, today, ecf_type, amount);
     payload["InformacionReferencia"] =

@@ -1,4 +1,4 @@
-//! The program as a person starts it.
+//! Runs the program as a user starts it.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -15,7 +15,7 @@ use crate::support::Caller;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_ecf-local");
 
-/// A running program; dropping it kills it.
+/// A running program; dropping the value kills it.
 pub(crate) struct Program {
     child: Child,
     ready: String,
@@ -46,7 +46,7 @@ impl Program {
             let output = child.wait_with_output().unwrap();
             panic!("{}", String::from_utf8_lossy(&output.stderr));
         }
-        // Nobody reads a pipe that is left alone, and a full one would stop the program.
+        // A full pipe would block the program, so its log is copied to a file.
         let mut logs = child.stderr.take().unwrap();
         let mut kept = OpenOptions::new()
             .create(true)
@@ -62,7 +62,7 @@ impl Program {
         Caller::of_ready_line(&self.ready)
     }
 
-    /// A function's environment variables, as the program that runs has them.
+    /// A function's environment variables, as the running program sets them.
     pub(crate) fn variables(&self, function: &str) -> BTreeMap<String, String> {
         let output = run(&["env", function, "--data", &self.data]);
         let lines = text(&output.stdout);
@@ -72,7 +72,7 @@ impl Program {
             .collect()
     }
 
-    /// How many messages of the submission queue a worker has received and not finished.
+    /// The number of in-flight messages in the submission queue.
     pub(crate) async fn in_flight(&self) -> u32 {
         let variables = self.variables("issuing");
         let sqs = aws_sdk_sqs::Client::new(&ecf_store::local_config(&variables["AWS_ENDPOINT_URL"]));
@@ -82,20 +82,20 @@ impl Program {
         asked.unwrap().attributes.unwrap()[&name].parse().unwrap()
     }
 
-    /// The answer to an operator's command.
+    /// The result of an operator's command.
     pub(crate) fn operator(&self, command: &Value) -> Value {
         let output = run(&["operator", &command.to_string(), "--data", &self.data]);
         assert!(output.status.success(), "{}", text(&output.stderr));
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// SIGKILL: the program learns nothing of it.
+    /// Kills the program with SIGKILL, without a shutdown.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Ctrl-C; gives how long the program took to end.
+    /// Sends Ctrl-C; returns how long the program took to end.
     pub(crate) fn interrupt(mut self) -> Duration {
         let begun = Instant::now();
         let sent = Command::new("sh")
@@ -110,13 +110,13 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Ended already, as a rule.
+        // Usually it has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// What all programs on a folder have logged.
+/// The log of all programs on a folder.
 pub(crate) fn log_file(folder: &Path) -> PathBuf {
     folder.join("program.log")
 }
@@ -190,7 +190,7 @@ async fn ctrl_c_ends_the_program_at_once_and_keeps_its_state_until_a_reset() {
     let issued = first.issue("kept", "31", &payload).await.expect(201);
     first.wait_for_state(&issued, "accepted").await;
     let took = program.interrupt();
-    // Pollers wait for messages at this moment, ten seconds at a time.
+    // Pollers are waiting for messages at this moment, up to ten seconds each.
     assert!(took < Duration::from_secs(4), "{took:?}");
 
     let program = Program::start(folder.path());

@@ -1,5 +1,5 @@
-//! What a caller misspells is refused: a query string over every operation of the contract, and the members of every JSON body. Nothing is
-//! passed over, and nothing is issued by a typing error.
+//! Misspelt input is rejected: query parameters of every operation of the contract, and the members of every JSON body.
+//! No member is ignored, and no receipt is issued by a typing error.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,13 +11,13 @@ use crate::payloads::payload;
 use crate::routes::leads_to;
 use crate::support::{Answer, Caller, System};
 
-/// A well-formed id of nothing.
+/// A well-formed id that does not exist.
 const NOBODY: &str = "00000000000000000000000000000000";
 
 /// An operation of the contract.
 struct Operation {
     method: Method,
-    /// Its path in each spelling that the gateway leads to it, with ids of nothing.
+    /// Its path in each spelling that the gateway routes to it, with ids that do not exist.
     paths: Vec<String>,
     parameters: Vec<Value>,
     /// The members of its JSON body.
@@ -26,7 +26,7 @@ struct Operation {
 }
 
 fn contract() -> Value {
-    serde_json::from_str(&ecf_local::openapi::document().unwrap()).unwrap()
+    serde_json::from_str(&ecf_openapi::document().unwrap()).unwrap()
 }
 
 fn operations(contract: &Value) -> Vec<Operation> {
@@ -74,7 +74,7 @@ fn members(contract: &Value, schema: &Value) -> Vec<String> {
     properties.into_iter().flat_map(Map::keys).cloned().collect()
 }
 
-/// A value that the parameter takes.
+/// A value that the parameter accepts.
 async fn good(caller: &Caller, parameter: &Value) -> String {
     let (name, schema) = (parameter["name"].as_str().unwrap(), &parameter["schema"]);
     match name {
@@ -99,7 +99,7 @@ async fn good(caller: &Caller, parameter: &Value) -> String {
     .to_owned()
 }
 
-/// Asks with a query, as somebody who could issue: the body of `POST /api/v1/ecf` is a good one under a key of its own.
+/// Sends a query with a valid API key. The body of `POST /api/v1/ecf` is valid and has its own idempotency key.
 async fn ask(caller: &Caller, operation: &Operation, path: &str, query: &str) -> Answer {
     let url = format!("{}{path}?{query}", caller.base_url);
     let key = (!operation.is_public).then_some(caller.key.as_str());
@@ -116,14 +116,14 @@ async fn ask(caller: &Caller, operation: &Operation, path: &str, query: &str) ->
         .await
 }
 
-/// A short name for a query; any that distinguishes queries.
+/// A short hash that distinguishes queries.
 fn named(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-/// The errors of an answer that stand at a parameter: its kind of error.
+/// The error types that a response reports for a parameter.
 fn at(answer: &Answer, name: &str) -> Vec<String> {
     let errors = answer.body["detail"].as_array().into_iter().flatten();
     let there = errors.filter(|error| error["loc"] == json!(["query", name]));
@@ -148,7 +148,7 @@ fn misspelt(name: &str) -> Vec<String> {
     ]
 }
 
-/// How many receipts there are, in whatever state.
+/// The number of receipts, in any state.
 async fn issued(caller: &Caller) -> Value {
     let receipts = caller.get("/ecf?limit=1").await.expect(200)["total"].clone();
     let ranges = caller.get("/client/sequences").await.expect(200);
@@ -226,7 +226,7 @@ async fn a1_each_parameter_of_the_contract_is_read() {
         for parameter in &operation.parameters {
             let name = parameter["name"].as_str().unwrap();
             let value = good(caller, parameter).await;
-            // What another parameter misses is not this one's matter.
+            // Errors about other parameters do not matter here.
             let answer = ask(caller, &operation, &operation.paths[0], &format!("{name}={value}")).await;
             let what = format!("{} {}?{name}={value}", operation.method, operation.paths[0]);
             assert_eq!(at(&answer, name), [] as [&str; 0], "{what}: {}", answer.body);
@@ -247,7 +247,7 @@ async fn a1_no_member_of_a_body_is_passed_over() {
             let key = (!operation.is_public).then_some(caller.key.as_str());
             let body = json!({ &member: null });
             let answer = caller.send(operation.method.clone(), &url, key, Some(&body)).await;
-            // An id of nothing is the first thing that is wrong.
+            // A missing id is reported before the body is validated.
             if answer.status == 404 {
                 continue;
             }
@@ -267,7 +267,7 @@ async fn a1_no_member_of_a_body_is_passed_over() {
 async fn b1_the_defaults_of_the_contract_are_those_of_the_service() {
     let system = System::start().await;
     let caller = &system.caller;
-    // Two ranges of which one is switched off, and two items of which one is acknowledged.
+    // Two ranges, one switched off, and two items, one acknowledged.
     let range = json!({ "ecf_type": "31", "range_start": 20_000_001, "range_end": 20_001_000 });
     let range = caller.post("/client/sequences", &range).await.expect(201);
     let url = format!(
@@ -295,13 +295,13 @@ async fn b1_the_defaults_of_the_contract_are_those_of_the_service() {
             let is_optional = parameter["required"] != true;
             let kind = parameter["schema"]["type"].as_str().unwrap();
             let place = format!("{} {} {}", operation.method, operation.paths[0], parameter["name"]);
-            // A number or a boolean always has a value: which one, the contract says.
+            // An optional number or boolean always has a default, which the contract must state.
             let has_default = !parameter["schema"]["default"].is_null();
             assert!(
                 has_default || !is_optional || kind == "string",
                 "{place} has no default"
             );
-            // An empty text is refused, and the contract says so.
+            // An empty text is rejected, and the contract must say so.
             let forms = ["enum", "pattern", "format", "minLength"];
             let has_form = forms.iter().any(|form| !parameter["schema"][form].is_null());
             assert!(has_form || kind != "string", "{place} may be empty");

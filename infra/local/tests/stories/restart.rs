@@ -1,4 +1,4 @@
-//! Answered means kept: what was answered before a stop reaches its verdict after the next start, and is sent once.
+//! Durability: each acknowledged receipt reaches its verdict after a restart, and is sent once.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::support::{Caller, PATIENCE, eventually, signature, start_in, webhook_
 
 const RECEIPTS: usize = 10;
 
-/// Has the tax authority think for so long that no stop in the middle comes too late.
+/// Makes the tax authority slow enough for a stop in the middle of the work.
 async fn slow_down(caller: &Caller) {
     caller
         .control(Method::PUT, "verdict-delay", &json!({ "ms": 5_000 }))
@@ -112,7 +112,8 @@ async fn a_process_killed_in_the_middle_of_ten_receipts_loses_none() {
     let slow_answers = json!({ "service": "consultaresultado", "fault": "delay", "delay_ms": 10_000 });
     caller.control(Method::POST, "faults", &slow_answers).await;
     let receipts = issue_ten(&caller).await;
-    // Handed over and not judged: whoever is killed while sending leaves a lease, and its receipt is looked up for minutes.
+    // Submitted, but without a verdict: a worker killed during the submission leaves a lease, and its receipt is looked
+    // up for minutes.
     for receipt in &receipts {
         let path = format!("/ecf/{}", receipt["public_id"].as_str().unwrap());
         let handed_over = async || {
@@ -131,7 +132,7 @@ async fn a_process_killed_in_the_middle_of_ten_receipts_loses_none() {
         "the kill came too late to prove anything"
     );
 
-    // What the dead workers had received is taken up at once, not after the six minutes of its visibility time-out.
+    // In-flight messages of the dead workers are received at once, not after their visibility timeout of six minutes.
     let program = Program::start(folder.path());
     let caller = program.caller();
     caller.control(Method::DELETE, "faults", &Value::Null).await;

@@ -1,9 +1,12 @@
-//! Every route of the template, asked by people who must not get in.
+//! Access control: every route of the template, called by unauthorised callers.
 
 use std::collections::BTreeMap;
 
 use ecf_stack::{Function, Stack};
-use ecf_store::{Audience, NoticeCategory, NoticeChange, NoticeContent, NoticeId, NoticeSeverity, Table};
+use ecf_store::{
+    NoticeId, Table,
+    notices::{Audience, NoticeCategory, NoticeChange, NoticeContent, NoticeSeverity},
+};
 use ecf_testkit::Receiver;
 use http::Method;
 use serde_json::{Value, json};
@@ -11,22 +14,22 @@ use serde_json::{Value, json};
 use crate::payloads::payload;
 use crate::support::{Caller, System};
 
-/// A key of the right form that nobody has.
+/// A well-formed key that does not exist.
 const WRONG_KEY: &str = "ecf_test_ffffffffffffffffffffffffffffffffffffffffffffffff";
 
-/// The route of the services that other issuers call, whose addresses are the tax authority's to publish.
+/// The route of the services for other issuers, whose paths the tax authority defines.
 const EVERYTHING_ELSE: &str = "/{proxy+}";
 
-/// An address of the contract, in one of its spellings, and who answers it.
+/// An operation of the contract in one spelling, and the function that serves it.
 struct Operation {
     method: Method,
     path: String,
     is_public: bool,
 }
 
-/// The contract's operations under each of their spellings that a route of the template leads to.
+/// The contract's operations, in each of their spellings that a route of the template serves.
 fn operations(stack: &Stack) -> Vec<Operation> {
-    let contract: Value = serde_json::from_str(&ecf_local::openapi::document().unwrap()).unwrap();
+    let contract: Value = serde_json::from_str(&ecf_openapi::document().unwrap()).unwrap();
     let mut operations = Vec::new();
     for (path, methods) in contract["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
@@ -55,12 +58,12 @@ fn operations(stack: &Stack) -> Vec<Operation> {
 }
 
 pub(crate) fn leads_to(function: &Function, path: &str) -> bool {
-    // What is left for other issuers' calls takes every path.
+    // The catch-all route for other issuers matches every path.
     let mut routes = function.routes.iter().filter(|route| route.path != EVERYTHING_ELSE);
     routes.any(|route| fits(&route.path, path))
 }
 
-/// Whether a route in the gateway's form takes a path.
+/// Whether a route in the gateway's format matches a path.
 pub(crate) fn fits(route: &str, path: &str) -> bool {
     let (mut route, mut path) = (route.split('/'), path.split('/'));
     loop {
@@ -99,7 +102,7 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
     let sale = payload(&owner.rnc, &owner.today(), "31", 1_000);
     let receipt = owner.issue("owned", "31", &sale).await.expect(201);
     owner.wait_for_state(&receipt, "accepted").await;
-    // Every company has the sequences of its sign-up under the same ids; this one is the owner's alone.
+    // Every company has the sequences of its sign-up under the same ids; only the owner has this one.
     let sequence = json!({ "ecf_type": "31", "range_start": 20_000_001, "range_end": 20_001_000 });
     let sequence = owner.post("/client/sequences", &sequence).await.expect(201);
     let key = owner.post("/client/api-keys", &json!({})).await.expect(201);
@@ -128,7 +131,7 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
     let stack = Stack::embedded(BTreeMap::new()).unwrap();
     let mut guarded = operations(&stack);
     guarded.retain(|operation| !operation.is_public);
-    // What the owner deletes is gone for those that come later.
+    // Deletions come last, because later requests need the data.
     guarded.sort_by_key(|operation| operation.method == Method::DELETE);
     let mut asked = 0;
     for Operation { method, path, .. } in guarded {
@@ -177,11 +180,11 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
             "{what} shows what is another's: {shown}"
         );
 
-        // The owner is let in: the answers above are not those of a path that nobody serves.
+        // The owner is admitted: the responses above do not come from an unserved path.
         let own = owner
             .send(method.clone(), &url, Some(&owner.key), Some(&json!({})))
             .await;
-        // A receipt without a summary, and a company without a logo, are another matter than one that is not there.
+        // A receipt without a summary or a company without a logo also answers 404, but the receipt or company exists.
         let is_there = own.status != 404
             || ["artifact_not_applicable", "no_logo"]
                 .contains(&own.body["detail"]["code"].as_str().unwrap_or_default());
@@ -197,7 +200,7 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
     system.local.shutdown().await;
 }
 
-/// What the owner says of a receipt that it received.
+/// The owner's approval of a received receipt.
 async fn owners_approval(owner: &Caller, item: &Value) -> Value {
     let url = format!("{}/api/v1/client/company", owner.base_url);
     let settings = json!({ "settings": { "approve_accepted_only": false } });
@@ -210,7 +213,7 @@ async fn owners_approval(owner: &Caller, item: &Value) -> Value {
     owner.post("/ecf/acecf/submit", &answer).await.expect(200)
 }
 
-/// A notice for the owner alone.
+/// A notice for the owner only.
 pub(crate) async fn owners_notice(system: &System) -> Value {
     let local = &system.local;
     let table = Table::new(local.clients().dynamodb.clone(), local.provisioned().table_name());
@@ -254,7 +257,7 @@ async fn paths_of_nobody_and_bodies_of_any_size_are_answered_in_one_shape() {
         .send(Method::GET, &format!("{}/", caller.base_url), None, None)
         .await;
     assert_eq!((root.status, root.body), (404, json!({ "detail": "not found" })));
-    // Our own limit is the function's, the larger one the gateway's.
+    // The lower limit is the function's, the higher one the gateway's.
     for (megabytes, by) in [(5, "function"), (11, "gateway")] {
         let body = json!({ "idempotency_key": "x".repeat(megabytes * 1024 * 1024) });
         let answer = caller.post("/ecf", &body).await;

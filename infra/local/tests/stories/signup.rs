@@ -1,4 +1,4 @@
-//! A company signs up with a certificate and issues with the key that it got.
+//! A company signs up with a certificate and issues with its new key.
 
 use ecf_local::RunOptions;
 use ecf_testkit::Receiver;
@@ -25,7 +25,8 @@ async fn a_company_signs_up_with_the_printed_certificate_and_issues() {
     let sale = payload(&bakery.rnc, &bakery.today(), "31", 1_000);
     let issued = bakery.issue("first sale", "31", &sale).await.expect(201);
     bakery.wait_for_state(&issued, "accepted").await;
-    // The same idempotency key of another company is another receipt, and neither sees the other's.
+    // Another company's receipt with the same idempotency key is a different receipt, and neither company sees the
+    // other's.
     let theirs = payload(&demo.rnc, &demo.today(), "31", 1_000);
     let theirs = demo.issue("first sale", "31", &theirs).await.expect(201);
     assert_ne!(theirs["public_id"], issued["public_id"]);
@@ -69,6 +70,6 @@ async fn b8_the_portal_is_notified_of_a_company_that_signs_up_and_can_check_the_
         "{text}"
     );
     system.local.shutdown().await;
-    // One company, one notification; the demo company was not signed up.
+    // One company, one notification; the demo company did not sign up.
     assert_eq!(portal.received().len(), 1);
 }

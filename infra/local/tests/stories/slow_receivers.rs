@@ -1,4 +1,4 @@
-//! Receivers that accept and never answer, beside one that answers.
+//! Webhook receivers that accept requests and never answer, beside one that answers.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::support::{System, webhook_of};
 
 const HANGING: usize = 10;
 const RECEIPTS: usize = 6;
-/// From the verdict to the webhook.
+/// Upper bound from the verdict to the webhook.
 const SOON: Duration = Duration::from_secs(2);
 
 #[tokio::test(flavor = "multi_thread")]

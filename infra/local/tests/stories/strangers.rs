@@ -1,4 +1,5 @@
-//! A stranger sends invoices in an issuer's name, before and after the genuine ones. The buyer's ERP sees which are genuine.
+//! A stranger sends invoices in an issuer's name, before and after the genuine ones. The buyer's ERP can distinguish
+//! them.
 
 use ecf_testkit::sign_foreign;
 use serde_json::{Value, json};
@@ -6,7 +7,7 @@ use serde_json::{Value, json};
 use crate::exchange::{answer, bakery, delivered, list};
 use crate::support::{Caller, PATIENCE, System, eventually};
 
-/// The same document under this number with another item, signed with a certificate that anybody can make.
+/// The same document with this number and another item, signed with a certificate that anybody can make.
 fn twin(genuine: &[u8], encf: &str, its_number: &str) -> Vec<u8> {
     let text = String::from_utf8(genuine.to_vec()).unwrap();
     let (document, signature) = text.split_once("<Signature ").unwrap();
@@ -24,14 +25,14 @@ async fn inbox(company: &Caller) -> Vec<Value> {
     inbox["items"].as_array().unwrap().clone()
 }
 
-/// The items of a number: those that a trusted certificate signed, and the others.
+/// The items of a number: those signed with a trusted certificate, and the others.
 async fn items_of(company: &Caller, encf: &str) -> (Vec<Value>, Vec<Value>) {
     let items = inbox(company).await;
     let items = items.into_iter().filter(|item| item["encf"] == encf);
     items.partition(|item| item["signer_trusted"] == true)
 }
 
-/// Waits until the authority has confirmed the genuine item of a number, and gives it with the planted one.
+/// Waits until the authority has confirmed the genuine item of a number; returns it with the planted one.
 async fn confirmed(company: &Caller, encf: &str) -> (Value, Option<Value>) {
     eventually("the confirmation", PATIENCE, async || {
         let (genuine, planted) = items_of(company, encf).await;
@@ -65,7 +66,7 @@ async fn s1_a_planted_invoice_is_never_payable_and_the_genuine_one_never_refused
         .await
         .expect(200);
 
-    // Before: the stranger guesses the next number.
+    // Before the genuine invoice: the stranger guesses the next number.
     let next = format!("E31{:010}", number(&first)[3..].parse::<u64>().unwrap() + 1);
     let path = format!("/ecf/{}/xml", first["public_id"].as_str().unwrap());
     let xml = demo.download(&path).await;
@@ -83,7 +84,7 @@ async fn s1_a_planted_invoice_is_never_payable_and_the_genuine_one_never_refused
         .expect(200);
     assert_eq!(approved["status"], "completed", "{approved}");
 
-    // After: the number is the genuine document's.
+    // After the genuine invoice: its number is taken.
     let third = delivered(demo, &bakery, "third", 1_000).await;
     let xml = demo
         .download(&format!("/ecf/{}/xml", third["public_id"].as_str().unwrap()))
@@ -93,7 +94,7 @@ async fn s1_a_planted_invoice_is_never_payable_and_the_genuine_one_never_refused
     let (item, planted) = confirmed(&bakery, &number(&third)).await;
     assert_eq!((planted, &item["superseded_by"]), (None, &Value::Null));
 
-    // What may be booked.
+    // The items that may be booked.
     let list = bakery
         .get("/client/inbox?acked=&authority_state=accepted")
         .await

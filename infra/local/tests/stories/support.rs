@@ -15,10 +15,10 @@ use sha2::Sha256;
 use tempfile::TempDir;
 use tokio::time::{Instant, interval};
 
-/// Longer than any receipt takes whose way is not obstructed, on a busy machine.
+/// Upper bound of an undisturbed receipt's processing, on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A system of this test's own.
+/// A system for one test.
 pub(crate) struct System {
     pub(crate) local: Local,
     pub(crate) caller: Caller,
@@ -35,7 +35,7 @@ impl System {
         ecf_local::certificate(rnc, self.folder.path()).unwrap()
     }
 
-    /// With other options than usual; folder and port are the test's own.
+    /// A system with other options; folder and port are the test's own.
     pub(crate) async fn with(options: RunOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let local = start_with(folder.path(), options).await;
@@ -47,7 +47,7 @@ impl System {
     }
 }
 
-/// Starts a system on a folder that the test keeps.
+/// Starts a system on a folder that the test owns.
 pub(crate) async fn start_in(folder: &Path) -> Local {
     start_with(folder, RunOptions::default()).await
 }
@@ -56,14 +56,14 @@ async fn start_with(folder: &Path, options: RunOptions) -> Local {
     let options = RunOptions {
         port: 0,
         data: folder.to_owned(),
-        // Tests ask twenty times a second what became of each of many receipts.
+        // Tests poll each of many receipts twenty times a second.
         key_rate: options.key_rate.or(Some(0)),
         ..options
     };
     Local::start(&options).await.unwrap()
 }
 
-/// Someone with an API key.
+/// A caller with an API key.
 #[derive(Clone)]
 pub(crate) struct Caller {
     http: reqwest::Client,
@@ -75,7 +75,7 @@ pub(crate) struct Caller {
     pub(crate) ready: Value,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -91,7 +91,7 @@ impl Answer {
     }
 }
 
-/// Sends a request; an answer of the API is held against the contract.
+/// Sends a request; a response of the API is validated against the contract.
 async fn answer(request: reqwest::RequestBuilder) -> Result<Answer, reqwest::Error> {
     let (client, request) = request.build_split();
     let request = request?;
@@ -135,12 +135,12 @@ impl Caller {
         }
     }
 
-    /// Any request, with this key or none.
+    /// Sends any request, with an optional API key.
     pub(crate) async fn send(&self, method: Method, url: &str, key: Option<&str>, body: Option<&Value>) -> Answer {
         self.try_send(method, url, key, body).await.unwrap()
     }
 
-    /// [`Caller::send`] to a system that may be gone.
+    /// Like [`Caller::send`], for a system that may be down.
     pub(crate) async fn try_send(
         &self,
         method: Method,
@@ -158,7 +158,7 @@ impl Caller {
         answer(request).await
     }
 
-    /// A body of any kind.
+    /// Sends a body of any content type.
     pub(crate) async fn send_bytes(
         &self,
         method: Method,
@@ -178,13 +178,13 @@ impl Caller {
         answer(request).await.unwrap()
     }
 
-    /// Another issuer sends the company a receipt with this number; gives the acknowledgement's bytes.
+    /// Sends a receipt with this number to the company, as another issuer; returns the acknowledgement's bytes.
     pub(crate) async fn be_sent(&self, encf: &str) -> Vec<u8> {
         let xml = ecf_testkit::foreign_receipt(&self.rnc, encf, Clock::system().now());
         self.be_sent_xml(xml).await.into_bytes()
     }
 
-    /// Sends a document to the company's published address, and gives the acknowledgement.
+    /// Sends a document to the company's published URL, and returns the acknowledgement.
     pub(crate) async fn be_sent_xml(&self, xml: Vec<u8>) -> String {
         let url = format!("{}/{}/testecf/fe/Recepcion/api/ecf", self.base_url, self.rnc);
         let request = self.http.post(url).header("Content-Type", "text/xml").body(xml);
@@ -195,13 +195,13 @@ impl Caller {
         text
     }
 
-    /// A file, byte for byte.
+    /// Downloads a file, byte for byte.
     pub(crate) async fn download(&self, path: &str) -> Vec<u8> {
         let found = self.find(path).await;
         found.unwrap_or_else(|| panic!("{path} does not exist"))
     }
 
-    /// A file, if there is one.
+    /// Downloads a file; `None` if it does not exist.
     pub(crate) async fn find(&self, path: &str) -> Option<Vec<u8>> {
         let request = self.http.get(format!("{}/api/v1{path}", self.base_url));
         let response = request.header("X-API-Key", &self.key).send().await.unwrap();
@@ -212,7 +212,7 @@ impl Caller {
         Some(response.bytes().await.unwrap().to_vec())
     }
 
-    /// What a browser asks before a page of this origin may send a request with this method.
+    /// A browser's CORS preflight for a request with this method from a page of this origin.
     pub(crate) async fn preflight(&self, url: &str, method: &str, origin: &str) -> Answer {
         let request = self
             .http
@@ -238,7 +238,7 @@ impl Caller {
         self.post("/ecf", &body).await
     }
 
-    /// Waits until a receipt is in this state; another final one fails at once.
+    /// Waits until a receipt is in this state; fails at once in another final state.
     pub(crate) async fn wait_for_state(&self, receipt: &Value, state: &str) -> Value {
         let path = format!("/ecf/{}", receipt["public_id"].as_str().unwrap());
         eventually(&format!("{path} {state}"), PATIENCE, async || {
@@ -251,7 +251,7 @@ impl Caller {
         .await
     }
 
-    /// What the tax authority received under a number.
+    /// The documents that the tax authority received under a number.
     pub(crate) async fn documents(&self, receipt: &Value) -> Vec<Value> {
         let encf = receipt["encf"].as_str().unwrap();
         let url = format!("{}/_control/documents?rnc={}&encf={encf}", self.simulator_url, self.rnc);
@@ -259,14 +259,14 @@ impl Caller {
         answer.expect(200).as_array().unwrap().clone()
     }
 
-    /// Tells the simulated tax authority how to behave.
+    /// Configures the simulated tax authority.
     pub(crate) async fn control(&self, method: Method, what: &str, body: &Value) {
         let url = format!("{}/_control/{what}", self.simulator_url);
         let answer = self.send(method, &url, None, Some(body)).await;
         assert!(answer.status < 300, "{what}: {} {}", answer.status, answer.body);
     }
 
-    /// Subscribes a receiver to the verdicts and gives the secret.
+    /// Subscribes a receiver to the verdicts and returns the secret.
     pub(crate) async fn subscribe(&self, receiver: &Receiver) -> String {
         let body = json!({ "url": receiver.url(), "events": ["ecf.*"] });
         let created = self.post("/client/webhooks", &body).await.expect(201);
@@ -278,7 +278,7 @@ impl Caller {
     }
 }
 
-/// Asks again until there is an answer.
+/// Polls until there is a result.
 pub(crate) async fn eventually<T>(what: &str, patience: Duration, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
     let mut ticks = interval(Duration::from_millis(50));
     let end = Instant::now() + patience;
@@ -291,7 +291,7 @@ pub(crate) async fn eventually<T>(what: &str, patience: Duration, mut ask: impl 
     panic!("did not happen within {patience:?}: {what}");
 }
 
-/// The webhook of a receipt, once it came.
+/// Waits for the webhook of a receipt.
 pub(crate) async fn webhook_of(receiver: &Receiver, receipt: &Value) -> Received {
     eventually("a webhook", PATIENCE, async || webhooks_of(receiver, receipt).pop()).await
 }
@@ -303,7 +303,7 @@ pub(crate) fn webhooks_of(receiver: &Receiver, receipt: &Value) -> Vec<Received>
     received
 }
 
-/// `X-ECF-Signature` as an integrator computes it, over the raw bytes.
+/// Computes `X-ECF-Signature` like an integrator, over the raw bytes.
 pub(crate) fn signature(secret: &str, body: &[u8]) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
     mac.update(body);

@@ -1,30 +1,30 @@
-//! The amounts of a receipt as they stand in the document, and exact arithmetic on them.
+//! The amounts that a receipt states, and exact arithmetic on them.
 
 use rust_decimal::{Decimal, RoundingStrategy};
 
 use crate::xml::Element;
 
-/// Half up to two decimals.
+/// Rounds to two decimals, half away from zero.
 pub(super) fn cents(amount: Decimal) -> Decimal {
     amount.round_dp_with_strategy(2, RoundingStrategy::MidpointAwayFromZero)
 }
 
-/// A product; `None` when it has too many digits.
+/// A product; `None` when it has more digits than `Decimal` holds.
 pub(super) fn product(factors: &[Decimal]) -> Option<Decimal> {
     factors
         .iter()
         .try_fold(Decimal::ONE, |all, factor| all.checked_mul(*factor))
 }
 
-/// A sum; `None` when it has too many digits.
+/// A sum; `None` when it has more digits than `Decimal` holds.
 pub(super) fn sum(terms: impl IntoIterator<Item = Decimal>) -> Option<Decimal> {
     terms.into_iter().try_fold(Decimal::ZERO, Decimal::checked_add)
 }
 
-/// What the arithmetic needs of a receipt.
+/// The amounts of a receipt that the arithmetic checks use.
 #[derive(Debug)]
 pub(super) struct Receipt<'a> {
-    /// Prices of lines with ITBIS include it.
+    /// Whether the prices of lines with ITBIS include the ITBIS.
     pub(super) includes_itbis: bool,
     pub(super) lines: Vec<Line<'a>>,
     pub(super) entries: Vec<Entry>,
@@ -45,7 +45,7 @@ pub(super) struct Line<'a> {
     pub(super) taxes: Vec<u8>,
     pub(super) unit: Option<&'a str>,
     pub(super) reference_quantity: Option<Decimal>,
-    /// Absent, or the subquantities, each absent when incomplete.
+    /// `None` when the table is absent; an incomplete entry of the table is `None`.
     pub(super) subquantities: Option<Vec<Option<Decimal>>>,
     pub(super) degrees: Option<Decimal>,
     pub(super) reference_price: Option<Decimal>,
@@ -53,7 +53,7 @@ pub(super) struct Line<'a> {
     pub(super) isr_retenido: Option<Decimal>,
 }
 
-/// A line's discount or surcharge: the amount, and the table that explains it.
+/// A line's discount or surcharge: the amount, and the table of its parts.
 #[derive(Debug)]
 pub(super) struct Adjustment {
     pub(super) amount: Option<Decimal>,
@@ -81,7 +81,7 @@ pub(super) struct StatedTax {
 }
 
 impl<'a> Receipt<'a> {
-    /// Reads a document whose structure is right.
+    /// Reads a document that has passed the structure check.
     pub(super) fn read(root: &'a Element) -> Option<Self> {
         let totales = root.at(&["Encabezado", "Totales"])?;
         let entries = root
@@ -145,7 +145,7 @@ impl<'a> Line<'a> {
 }
 
 impl Adjustment {
-    /// `word` is `Descuento` or `Recargo`, as in the names of the elements.
+    /// `word` is `Descuento` or `Recargo`, as in the element names.
     fn read(item: &Element, word: &str) -> Self {
         let part = |one: &Element| {
             (

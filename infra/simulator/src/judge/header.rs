@@ -1,4 +1,4 @@
-//! The buyer, by type and amount, and the other header fields that depend on each other.
+//! The buyer, by type and amount, and header fields that depend on each other.
 
 use rust_decimal::Decimal;
 
@@ -25,7 +25,8 @@ pub(super) fn check(root: &Element, tipo: u8, findings: &mut Findings) {
     if tipo == 32 && reaches_threshold && header("Comprador", "RazonSocialComprador").is_none() {
         findings.error("0", "Falta RazonSocialComprador.");
     }
-    // FechaLimitePago is conditional (2) in all types but these: 43 has no such field (0), in 47 it is optional (3).
+    // FechaLimitePago is conditional (2) in all types but two: type 43 does not have the field (0), in 47 it is
+    // optional (3).
     let states_a_last_day = !matches!(tipo, 43 | 47);
     if states_a_last_day && header("IdDoc", "TipoPago") == Some("2") && header("IdDoc", "FechaLimitePago").is_none() {
         findings.error("0", "FechaLimitePago es obligatoria cuando TipoPago es 2.");

@@ -1,4 +1,4 @@
-//! The issuer: known, active, electronic, and represented by who signed.
+//! The issuer must be known, active, an electronic issuer, and represented by the signer.
 
 use super::{Case, Stop};
 use crate::signature::Signer;

@@ -1,4 +1,4 @@
-//! Each line by itself.
+//! Checks within one line.
 
 use rust_decimal::Decimal;
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::structure;
 
-/// A line may differ by one peso.
+/// Tolerance of a line: one peso.
 const TOLERANCE: Decimal = Decimal::ONE;
 
 pub(super) fn check(receipt: &Receipt<'_>, tipo: u8, findings: &mut Findings) -> Option<()> {
@@ -43,7 +43,7 @@ fn check_indicator(line: &Line<'_>, tipo: u8, findings: &mut Findings) {
     }
 }
 
-/// The table and the amount come together, and the parts add up to the amount.
+/// The amount and its table must both be present, and the parts must add up to the amount.
 fn adjustment(line: &Line<'_>, given: &Adjustment, codigo: &str, word: &str, findings: &mut Findings) -> Option<()> {
     let valid = match (&given.parts, given.amount) {
         (None, None) => true,
@@ -52,7 +52,7 @@ fn adjustment(line: &Line<'_>, given: &Adjustment, codigo: &str, word: &str, fin
             let mut all_fit = true;
             for (percentage, part) in parts {
                 let expected = match percentage {
-                    // Every percentage is of price × quantity, never of what an earlier discount left.
+                    // Every percentage applies to price × quantity; earlier discounts do not reduce its base.
                     Some(percentage) => Some(cents(product(&[gross, *percentage, Decimal::new(1, 2)])?)),
                     None => *part,
                 };
@@ -73,7 +73,7 @@ fn adjustment(line: &Line<'_>, given: &Adjustment, codigo: &str, word: &str, fin
 }
 
 fn check_subquantities(line: &Line<'_>, tipo: u8, findings: &mut Findings) {
-    // 44 may carry the taxes, and has no subquantities.
+    // Type 44 may have these taxes but has no subquantities.
     let has_table = structure::is_allowed("TablaSubcantidad", tipo);
     let needed =
         has_table && line.taxes.iter().any(|code| taxes::is_selective(*code)) && line.unit != Some(taxes::BULK);

@@ -1,11 +1,11 @@
-//! What a document says about another one: notes (33, 34), replacements (code 4), consumer invoices (code 5).
+//! References to another document: notes (33, 34), replacements (code 4), consumer invoices (code 5).
 
 use rust_decimal::Decimal;
 
 use super::{Case, Findings, Stop};
 use crate::{dates, encf::Encf, state::Record, xml::Element};
 
-/// From the 31st day on a credit note gives no ITBIS back.
+/// A credit note returns ITBIS for 30 days; from the 31st day it does not.
 const DAYS_WITH_ITBIS: i32 = 30;
 
 pub(super) fn check(case: &Case<'_>, tipo: u8, findings: &mut Findings) -> Result<(), Stop> {
@@ -32,7 +32,7 @@ pub(super) fn check(case: &Case<'_>, tipo: u8, findings: &mut Findings) -> Resul
     if tipo == 34 {
         check_days(case, reference, findings);
     }
-    // Paper numbers (series B, A, P) were never reported here: they are believed.
+    // Paper numbers (series B, A, P) were never reported here, so they cannot be verified: they pass.
     if modified.len() != 13 {
         return Ok(());
     }
@@ -84,7 +84,7 @@ fn check_note(
     }
     let total = |record: &Record| amount(record.facts.monto_total.as_deref());
     let balance = notes.iter().fold(total(original), |balance, note| {
-        // A debit note raises what may still be credited.
+        // A debit note raises the amount that may still be credited.
         if note.facts.encf.starts_with("E33") {
             balance + total(note)
         } else {

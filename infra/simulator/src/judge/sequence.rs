@@ -1,11 +1,11 @@
-//! The number: of the stated type, authorised, not expired, not annulled, not used.
+//! The number must have the stated type, be authorised and in force, and be neither annulled nor used.
 
 use jiff::civil::Date;
 
 use super::{Case, Stop};
 use crate::{dates, encf::Encf, settings::Sequence};
 
-/// What every taxpayer owns as long as nothing else was authorised.
+/// Every taxpayer owns these numbers until a sequence of its own is set.
 const OPEN_NUMBERS: u64 = 10_000_000;
 const OPEN_NUMBERS_OF_CONSUMER_INVOICES: u64 = 50_000_000;
 const OPEN_UNTIL: Date = jiff::civil::date(2028, 12, 31);
@@ -31,7 +31,7 @@ pub(super) fn check(case: &Case<'_>, tipo: u8) -> Result<(), Stop> {
             "FechaVencimientoSecuencia no coincide con la fecha autorizada {until}."
         )));
     }
-    // Types 32 and 34 state no expiry, yet their ranges were authorised with one only in name.
+    // Types 32 and 34 state no expiry date. The date of their range is a formality, so it is not enforced.
     if stated.is_some() && dates::local(case.now).date() > until {
         return Err(Stop::free(format!("La secuencia del e-NCF {text} está vencida.")));
     }

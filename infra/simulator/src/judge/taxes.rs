@@ -1,23 +1,23 @@
-//! Additional taxes: what each code must amount to, from the lines that carry it.
+//! Additional taxes: the expected amount of each code, computed from the lines that carry it.
 
 use rust_decimal::Decimal;
 
 use super::amounts::{Line, Receipt, StatedTax, product, sum};
 
-/// The unit of alcohol in bulk: no specific tax, another ad valorem one.
+/// The unit of alcohol in bulk: it pays no specific tax, and its ad valorem tax is computed differently.
 pub(super) const BULK: &str = "18";
 const HUNDREDTH: Decimal = Decimal::from_parts(1, 0, 0, false, 2);
 const WITH_ITBIS: Decimal = Decimal::from_parts(118, 0, 0, false, 2);
 const BULK_MARGIN: Decimal = Decimal::from_parts(130, 0, 0, false, 2);
-/// Distance from a specific code to the ad valorem one of the same goods.
+/// A specific code plus this offset is the ad valorem code of the same goods.
 const AD_VALOREM_OFFSET: u8 = 17;
 
-/// Whether a code is one of the selective taxes on alcohol and tobacco; these enter the base of the ITBIS.
+/// Whether a code is a selective tax on alcohol or tobacco. These taxes enter the base of the ITBIS.
 pub(super) fn is_selective(code: u8) -> bool {
     (6..=39).contains(&code)
 }
 
-/// The element a code's amount belongs to.
+/// The element that states a code's amount.
 pub(super) fn stated(tax: &StatedTax) -> (&'static str, Option<Decimal>) {
     match tax.code {
         1..=5 => ("OtrosImpuestosAdicionales", tax.other),
@@ -26,7 +26,7 @@ pub(super) fn stated(tax: &StatedTax) -> (&'static str, Option<Decimal>) {
     }
 }
 
-/// The unrounded amount of a code, with the rate that the document states for it.
+/// The unrounded amount of a code, at the rate that the document states for it.
 pub(super) fn expected(receipt: &Receipt<'_>, tax: &StatedTax) -> Option<Decimal> {
     let with_code = receipt.lines.iter().filter(|line| line.taxes.contains(&tax.code));
     match tax.code {
@@ -58,7 +58,7 @@ pub(super) fn is_norma_1007(receipt: &Receipt<'_>, line: &Line<'_>) -> bool {
     receipt.entries.iter().any(|entry| entry.is_norma_1007) && line.taxes.iter().any(|code| matches!(code, 2 | 4))
 }
 
-/// What global entries are shared by: all billable lines, by their amounts.
+/// Distributes global discounts and surcharges over all billed lines, in proportion to their amounts.
 struct Global {
     adjustment: Decimal,
     billed: Decimal,
@@ -83,7 +83,7 @@ impl Global {
 }
 
 fn base_of_other(receipt: &Receipt<'_>, global: &Global, line: &Line<'_>, code: u8) -> Option<Decimal> {
-    // The tax on first plates knows neither shares nor the ITBIS that a price includes.
+    // The tax on first plates ignores global entries, and its base includes the ITBIS of the price.
     if code == 5 {
         return Some(line.amount);
     }

@@ -1,4 +1,4 @@
-//! The arithmetic against the reference's worked examples, to the cent.
+//! The arithmetic against the worked examples of the reference, exact to the cent.
 
 use std::{fmt::Write, path::PathBuf};
 
@@ -49,7 +49,7 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The discount or surcharge of a line: parts as given, amounts as expected.
+/// The discount or surcharge of a line: parts from the input, amounts from the expected values.
 fn adjustment(out: &mut String, word: &str, item: &Value, expected: &Value) {
     let parts = list(&item[format!("Sub{word}")]);
     leaf(out, &format!("{word}Monto"), &expected[format!("{word}Monto")]);
@@ -206,7 +206,7 @@ fn amounts_too_large_to_multiply_end_the_arithmetic_without_a_panic() {
     assert_eq!(arithmetic(&document, 31, &mut Findings::default()), None);
 }
 
-/// A credit sale with a line that is not billed and one with a tax on alcohol, and no more than that.
+/// A minimal credit sale: one line that is not billed and one line with a tax on alcohol.
 fn bare(tipo: u8) -> Element {
     let line = |number: u8, indicator: &str, taxes: &str| {
         format!(

@@ -1,4 +1,4 @@
-//! The totals against the lines.
+//! Compares the totals with the lines.
 
 use rust_decimal::Decimal;
 
@@ -11,7 +11,7 @@ use crate::{structure, xml::Element};
 
 const RATE_1: Decimal = Decimal::from_parts(18, 0, 0, false, 2);
 const RATE_2: Decimal = Decimal::from_parts(16, 0, 0, false, 2);
-/// A summary has no lines to count.
+/// Tolerance of a summary: one peso, because its lines are not known.
 const SUMMARY_TOLERANCE: Decimal = Decimal::ONE;
 
 /// Compares stated amounts with computed ones.
@@ -21,7 +21,7 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// A missing element is never excused; a difference within the tolerance is.
+    /// A missing element is always an error. A difference within the tolerance is not.
     fn compare(&mut self, name: &str, stated: Option<Decimal>, computed: Decimal) {
         let computed = cents(computed);
         match stated {
@@ -35,7 +35,7 @@ impl Comparison<'_> {
     }
 }
 
-/// A document may differ by one peso for each of its lines.
+/// The tolerance of a document is one peso for each line.
 pub(super) fn check(receipt: &Receipt<'_>, tipo: u8, findings: &mut Findings) -> Option<()> {
     check_within(receipt, tipo, Decimal::from(receipt.lines.len()), findings)
 }
@@ -83,7 +83,7 @@ pub(super) fn check_within(receipt: &Receipt<'_>, tipo: u8, tolerance: Decimal, 
         ("TotalITBISRetenido", of_lines(|line| line.itbis_retenido)?),
         ("TotalISRRetencion", of_lines(|line| line.isr_retenido)?),
     ] {
-        // No type is asked for a total that its format does not have: 41 has no MontoNoFacturable.
+        // A type is only checked for totals that its format has: 41 has no MontoNoFacturable.
         if structure::is_allowed(name, tipo) {
             comparison.compare(name, receipt.stated(name), computed);
         }
@@ -108,7 +108,7 @@ fn bases(receipt: &Receipt<'_>) -> Option<[Decimal; 4]> {
             };
             *base = base.checked_add(net)?;
         }
-        // Global entries are net amounts: they come after the division.
+        // Global entries are net amounts, so they are added after the division.
         let entries = receipt
             .entries
             .iter()
@@ -121,7 +121,7 @@ fn bases(receipt: &Receipt<'_>) -> Option<[Decimal; 4]> {
 #[derive(Debug, Default)]
 struct Additional {
     all: Decimal,
-    /// What enters the base of the ITBIS.
+    /// The selective taxes that enter the base of the ITBIS.
     selective: Decimal,
 }
 
@@ -155,7 +155,7 @@ fn check_taxes(receipt: &Receipt<'_>, tolerance: Decimal, findings: &mut Finding
             "{name} para el Tipo de Impuesto {:03} ({stated}) no coincide con el detalle de la factura ({computed}).",
             tax.code
         );
-        // Seen in real verdicts: the other taxes reject, while selective ones fall under the tolerance rule.
+        // Seen in real verdicts: a wrong amount of the other taxes rejects; the tolerance rule covers selective taxes.
         if tax.code <= 5 {
             findings.error("0", text)
         } else {
@@ -165,7 +165,7 @@ fn check_taxes(receipt: &Receipt<'_>, tolerance: Decimal, findings: &mut Finding
     Some(additional)
 }
 
-/// A summary can only be held against itself.
+/// A summary has no lines, so its totals are only compared with each other.
 pub(super) fn check_summary(root: &Element, findings: &mut Findings) -> Option<()> {
     let totales = root.at(&["Encabezado", "Totales"])?;
     let stated = |name: &str| number(totales, name);

@@ -1,4 +1,4 @@
-//! `anulacionrangos`: numbers that will never be used.
+//! `anulacionrangos`: annuls ranges of numbers that the issuer will never use.
 
 use axum::{
     Router,
@@ -16,7 +16,7 @@ pub(super) fn routes() -> Router<App> {
     Router::new().route("/anulacionrangos/api/operaciones/anularrango", post(anular))
 }
 
-/// What became of the request as a whole.
+/// The result of the whole request.
 #[derive(Debug)]
 struct Outcome {
     codigo: &'static str,
@@ -92,7 +92,7 @@ fn judge(app: &App, environment: Environment, document: &Document) -> Result<Out
     annul(app, environment, rnc, &ranges)
 }
 
-/// Reads the ranges and holds the counts against them.
+/// Reads the ranges and compares the stated counts with them.
 fn ranges(root: &Element) -> Result<Vec<(Encf, Encf)>, String> {
     let count = |element: &Element| {
         element
@@ -145,7 +145,7 @@ fn ranges(root: &Element) -> Result<Vec<(Encf, Encf)>, String> {
     }
 }
 
-/// Annuls what can be; the messages name the ranges that cannot.
+/// Annuls every valid range; the messages name the ranges that were rejected.
 fn annul(app: &App, environment: Environment, rnc: &str, ranges: &[(Encf, Encf)]) -> Result<Outcome, StateError> {
     let _turn = app.judging.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut refused = Vec::new();

@@ -1,4 +1,4 @@
-//! `aprobacioncomercial`: the buyer's approval or rejection of a receipt that was accepted before.
+//! `aprobacioncomercial`: the buyer's approval or rejection of an accepted receipt.
 
 use axum::{
     Router,
@@ -24,7 +24,7 @@ use crate::{
     verdict::{Mensaje, Verdict},
 };
 
-/// Types that a buyer approves.
+/// Types that a buyer approves or rejects.
 const APPROVABLE: [u8; 5] = [31, 33, 34, 44, 45];
 
 pub(super) fn routes() -> Router<App> {
@@ -51,7 +51,7 @@ async fn recibir(State(app): State<App>, caller: Caller, request: Request) -> Re
         .respond(caller.form))
 }
 
-/// Judges an approval and keeps it; the inner result is the authority's.
+/// Checks an approval and stores it; the inner result is the authority's answer.
 fn keep(app: &App, environment: Environment, document: &Document) -> Result<Result<(), String>, StateError> {
     let facts = Facts::of_approval(&document.root);
     let outcome = judge(app, environment, document, &facts)?;

@@ -1,4 +1,4 @@
-//! `autenticacion`: a seed is handed out, signed by the caller, and exchanged for a token.
+//! `autenticacion`: issues a seed, and exchanges the signed seed for a token.
 
 use axum::{
     Router,
@@ -20,7 +20,7 @@ pub(super) fn routes() -> Router<App> {
         .route("/autenticacion/api/autenticacion/validarsemilla", post(validar_semilla))
 }
 
-/// Indented, with two declarations that nothing uses: both have broken signers.
+/// The seed is indented and declares two unused namespaces: both have broken signers.
 pub(super) async fn semilla(State(app): State<App>, visitor: Visitor) -> Result<Response, Failure> {
     let now = app.now();
     let valor = BASE64_STANDARD.encode(random_id() + &random_id());

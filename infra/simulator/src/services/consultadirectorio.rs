@@ -1,4 +1,4 @@
-//! `consultadirectorio`: where electronic taxpayers receive. Its entries come from the control service.
+//! `consultadirectorio`: the addresses at which taxpayers receive documents. The control service sets its entries.
 
 use axum::{
     Router,
@@ -26,7 +26,7 @@ async fn listado(State(app): State<App>, caller: Caller) -> Response {
     Answer::respond_list(LIST, list, caller.form)
 }
 
-/// Documented as an array, which pre-certification answers; production answers one object.
+/// The documentation and pre-certification return an array; production returns one object.
 async fn por_rnc(State(app): State<App>, caller: Caller) -> Result<Response, Failure> {
     let Some(rnc) = caller.params.get(&["rnc"]) else {
         return Err(Failure::refused("El parámetro RNC es requerido."));

@@ -1,11 +1,11 @@
-//! `consultaestado`: the state of a number, whichever way its document came.
+//! `consultaestado`: the state of a number, whether its document came in full or as a summary.
 
 use axum::{Router, extract::State, response::Response, routing::get};
 use rust_decimal::Decimal;
 
 use crate::{App, answer::Answer, call::Caller, encf::Encf, failure::Failure, state::Record, verdict::Codigo};
 
-/// "Conditional" is only told for consumer invoices below this total.
+/// "Aceptado Condicional" is only reported for consumer invoices below this total.
 const CONDITIONAL_BELOW: i64 = 250_000;
 
 pub(super) fn routes() -> Router<App> {
@@ -47,7 +47,7 @@ async fn consultar(State(app): State<App>, caller: Caller) -> Result<Response, F
         .respond(caller.form))
 }
 
-/// Of all documents of a number the accepted one, else the last.
+/// The accepted document of a number, otherwise its last document.
 pub(super) fn telling(records: impl Iterator<Item = Record>) -> Option<Record> {
     records.reduce(|kept, next| if kept.verdict.codigo.is_accepted() { kept } else { next })
 }

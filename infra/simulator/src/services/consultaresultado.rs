@@ -41,7 +41,7 @@ async fn consultar(State(app): State<App>, caller: Caller) -> Result<Response, F
     } else {
         record.verdict.mensajes.as_slice()
     };
-    // Real answers spell it in lower case, and say "nothing to say" with one empty message.
+    // Seen in real traffic: the name is in lower case, and an empty list is one message with empty text.
     let name = if observed { "encf" } else { "eNCF" };
     let mut mensajes: Vec<Answer> = mensajes.iter().map(message).collect();
     if observed && mensajes.is_empty() {
@@ -59,7 +59,7 @@ async fn consultar(State(app): State<App>, caller: Caller) -> Result<Response, F
         .respond(caller.form))
 }
 
-/// Documented as a number, seen as text.
+/// Documented as a number, seen in real traffic as text.
 fn codigo(codigo: Codigo, observed: bool) -> Value {
     if observed {
         codigo.number().to_string().into()

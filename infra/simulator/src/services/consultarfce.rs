@@ -1,4 +1,4 @@
-//! `consultarfce`: the state of a summary, in every environment since 02-01-2026.
+//! `consultarfce`: the state of a summary. Every environment offers it since 02-01-2026.
 
 use axum::{Router, extract::State, response::Response, routing::get};
 

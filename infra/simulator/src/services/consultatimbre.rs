@@ -1,4 +1,4 @@
-//! `consultatimbre` and `consultatimbrefc`: the pages behind the QR symbol of a printed receipt.
+//! `consultatimbre` and `consultatimbrefc`: the pages that the QR symbol of a printed receipt links to.
 
 use axum::{
     Router,
@@ -18,7 +18,7 @@ use crate::{
     xml::Element,
 };
 
-/// What a full receipt's symbol carries, and what must agree with the document.
+/// Parameters in the QR symbol of a full receipt. They must match the document.
 const OF_RECEIPT: [&str; 5] = [
     "rnccomprador",
     "fechaemision",
@@ -90,7 +90,7 @@ fn agrees(record: &Record, name: &str, given: Option<&str>) -> bool {
     }
 }
 
-/// The public pages know no "conditional".
+/// The public pages do not show "Aceptado Condicional".
 fn estado(record: Option<&Record>) -> &'static str {
     match record.map(|record| record.verdict.codigo) {
         Some(codigo) if codigo.is_accepted() => Codigo::Aceptado.estado(),

@@ -1,4 +1,4 @@
-//! `consultatrackids`: all submissions of a number.
+//! `consultatrackids`: every submission of a number.
 
 use axum::{Router, extract::State, response::Response, routing::get};
 
@@ -23,7 +23,7 @@ async fn consultar(State(app): State<App>, caller: Caller) -> Result<Response, F
     let now = app.now();
     let list = records.into_iter().filter_map(|record| {
         let state = record.codigo_at(now);
-        // This list alone writes the second word in lower case.
+        // Only this list writes the second word in lower case.
         let estado = if state == Codigo::EnProceso {
             "En proceso"
         } else {

@@ -1,5 +1,5 @@
-//! `emisorreceptor`: plays another taxpayer, in pre-certification. It has the services that every taxpayer has, and sends receipts
-//! and approvals on demand.
+//! `emisorreceptor`: plays another taxpayer, in pre-certification. It offers the services that every taxpayer offers,
+//! and sends receipts and approvals on demand.
 
 use std::time::Duration;
 
@@ -31,9 +31,9 @@ use crate::{
     xml::Element,
 };
 
-/// How long the other side may take.
+/// Timeout of a request to the other side.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Types whose buyers say what they think of them.
+/// Types whose buyers send an approval or rejection.
 const APPROVED: [&str; 5] = ["E31", "E33", "E34", "E44", "E45"];
 
 pub(super) fn routes() -> Router<App> {
@@ -57,7 +57,7 @@ pub(super) fn routes() -> Router<App> {
         .route(&format!("{base}/api/emision/envioaprobacioncomercial"), post(aprobar))
 }
 
-/// A receipt from somebody, acknowledged at once. It is the buyer that the receipt names.
+/// Receives a receipt and acknowledges it at once, as the buyer that the receipt names.
 async fn recibir(State(app): State<App>, _: Caller, request: Request) -> Result<Response, Failure> {
     let upload = Upload::take(request).await?;
     let document = upload.document().map_err(|refusal| Failure::refused(refusal.valor))?;
@@ -103,7 +103,7 @@ async fn recibir(State(app): State<App>, _: Caller, request: Request) -> Result<
     Ok(([(header::CONTENT_TYPE, "application/xml")], arecf).into_response())
 }
 
-/// An approval from somebody: 200 or 400.
+/// Receives an approval: 200 or 400.
 async fn recibir_aprobacion(State(app): State<App>, _: Caller, request: Request) -> Result<Response, Failure> {
     let upload = Upload::take(request).await?;
     let document = upload.document().map_err(|refusal| Failure::refused(refusal.valor))?;
@@ -132,7 +132,7 @@ async fn recibir_aprobacion(State(app): State<App>, _: Caller, request: Request)
     .into_response())
 }
 
-/// What is to be sent to whom; `defecto` is the simulator's own.
+/// The receipt to send and its receiver. `defecto` is an addition of the simulator.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Emision {
@@ -145,7 +145,7 @@ struct Emision {
     defecto: Option<Defecto>,
 }
 
-/// Sends a receipt and gives what was sent.
+/// Sends a receipt and returns it.
 async fn emitir(State(app): State<App>, caller: Caller, body: Bytes) -> Result<Response, Failure> {
     let order: Emision = read(&body, "EmisionComprobanteModel")?;
     let tipo = order.tipo_encf.to_string().trim_matches('"').parse().unwrap_or(0);
@@ -183,7 +183,7 @@ async fn emitir(State(app): State<App>, caller: Caller, body: Bytes) -> Result<R
         accept(&app, caller.environment, &xml, now)?;
     }
     let name = format!("{}{encf}.xml", emisorreceptor::RNC);
-    // As the authority's own sender writes it.
+    // Written exactly as the authority's own sender writes it.
     let part = format!(
         "Content-Disposition: form-data; name=\"xml\"; filename=\"{name}\"\r\nContent-Type: multipart/form-data;\r\n"
     );
@@ -206,7 +206,7 @@ async fn emitir(State(app): State<App>, caller: Caller, body: Bytes) -> Result<R
     Ok(([(header::CONTENT_TYPE, "application/xml")], xml).into_response())
 }
 
-/// Records a receipt as one that was sent to the authority and accepted: its buyer may ask about it.
+/// Records a receipt as submitted to the authority and accepted, so that its buyer may query it.
 fn accept(app: &App, environment: Environment, xml: &str, now: jiff::Timestamp) -> Result<(), Failure> {
     let Ok(document) = Document::read(xml.as_bytes()) else {
         return Ok(());
@@ -223,7 +223,7 @@ fn accept(app: &App, environment: Environment, xml: &str, now: jiff::Timestamp) 
     Ok(())
 }
 
-/// How an acknowledgement is judged: signed, about the receipt, and with the reason that the receipt deserved.
+/// Checks an acknowledgement: it must be signed, name the receipt, and state the reason that the defect requires.
 async fn judge(
     status: u16,
     arecf: &[u8],
@@ -262,7 +262,7 @@ async fn judge(
     Ok((estado, mensajes))
 }
 
-/// How the acknowledgement of a receipt that was sent was judged.
+/// The verdict on the acknowledgement of a sent receipt.
 async fn consultar_acuse(State(app): State<App>, caller: Caller) -> Result<Response, Failure> {
     let (Some(rnc), Some(encf)) = (caller.params.get(&["rnc"]), caller.params.get(&["encf"])) else {
         return Err(Failure::refused("Los parámetros Rnc y Encf son requeridos."));
@@ -282,7 +282,7 @@ async fn consultar_acuse(State(app): State<App>, caller: Caller) -> Result<Respo
         .respond(caller.form))
 }
 
-/// Which receipt is answered, and where to.
+/// The receipt to approve, and the address of its issuer.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Aprobacion {
@@ -294,7 +294,7 @@ struct Aprobacion {
     estado_aprobacion: serde_json::Value,
 }
 
-/// Sends what the buyer says of a receipt that the authority accepted, and gives what was sent.
+/// Sends the buyer's approval or rejection of an accepted receipt, and returns it.
 async fn aprobar(State(app): State<App>, caller: Caller, body: Bytes) -> Result<Response, Failure> {
     let order: Aprobacion = read(&body, "EnvioAprobacionComercialModel")?;
     let encf = order.encf.to_ascii_uppercase();
@@ -345,7 +345,7 @@ async fn aprobar(State(app): State<App>, caller: Caller, body: Bytes) -> Result<
     Ok(([(header::CONTENT_TYPE, "application/xml")], xml).into_response())
 }
 
-/// Reads an order in JSON, or in XML with the same names.
+/// Reads a request body in JSON, or in XML with the same names.
 fn read<T: serde::de::DeserializeOwned>(body: &[u8], root: &str) -> Result<T, Failure> {
     let unreadable = |why: &dyn std::fmt::Display| Failure::refused(format!("La solicitud no es válida: {why}"));
     let body = body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body);
@@ -367,7 +367,8 @@ async fn signed(xml: &str) -> Result<String, Failure> {
     signed.map_err(|error| Failure::refused(error.to_string()))
 }
 
-/// Posts a form with one part, written by hand in the authority's way. Gives status and body, or why there is none.
+/// Posts a form with one part, formatted by hand like the authority's. Returns status and body, or why the request
+/// failed.
 async fn send(
     address: &str,
     authentication: Option<&str>,

@@ -1,4 +1,4 @@
-//! The status service, of all environments at once; it wants an API key instead of a token.
+//! The status service, one for all environments. It requires an API key instead of a token.
 
 use axum::{
     Router,
@@ -26,7 +26,7 @@ pub(super) fn routes() -> Router<App> {
         .route("/api/estatusservicios/verificarestado", get(verificar))
 }
 
-/// Covers pre-certification and production.
+/// Lists pre-certification and production.
 async fn estatus(State(app): State<App>, headers: HeaderMap) -> Result<Response, Failure> {
     check_key(&headers)?;
     let now = app.now();
@@ -74,7 +74,7 @@ fn check_key(headers: &HeaderMap) -> Result<(), Failure> {
     }
 }
 
-/// A service that was ordered into maintenance is told as down, like one in a window.
+/// A service with a maintenance fault is reported as down, like a service in a maintenance window.
 fn is_up(app: &App, service: Service, environment: Environment, now: Timestamp) -> Result<bool, Failure> {
     let target = Target {
         service,

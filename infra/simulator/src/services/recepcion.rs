@@ -1,4 +1,4 @@
-//! `recepcion`: full receipts. The answer only says "received"; the verdict is fetched by track id.
+//! `recepcion`: receives full receipts. The response only confirms the reception; the verdict is queried by track id.
 
 use axum::{
     Extension, Router,

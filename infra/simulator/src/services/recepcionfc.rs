@@ -1,4 +1,4 @@
-//! `recepcionfc`: summaries of consumer invoices, judged while the caller waits.
+//! `recepcionfc`: receives summaries of consumer invoices and returns the verdict in the response.
 
 use axum::{
     Extension, Router,

@@ -1,4 +1,4 @@
-//! Ranges of numbers that were annulled.
+//! Annulled ranges of numbers.
 
 use rusqlite::params;
 
@@ -6,7 +6,7 @@ use super::{State, StateError};
 use crate::environment::Environment;
 
 impl State {
-    /// Remembers a range; its numbers can never be used.
+    /// Stores a range; its numbers can never be used.
     pub(crate) fn add_annulment(
         &self,
         environment: Environment,
@@ -22,7 +22,7 @@ impl State {
         Ok(())
     }
 
-    /// Whether any number of a range was annulled.
+    /// Whether any number of the range is annulled.
     pub(crate) fn is_annulled(
         &self,
         environment: Environment,

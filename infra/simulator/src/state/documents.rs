@@ -1,4 +1,4 @@
-//! Received documents and what was decided about them.
+//! Received documents and their verdicts.
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, named_params, params};
@@ -10,7 +10,7 @@ use crate::{
     verdict::{Codigo, Verdict},
 };
 
-/// What a file was.
+/// Kind of a received document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Ecf,
@@ -28,7 +28,7 @@ impl Kind {
     }
 }
 
-/// A document to be kept.
+/// A document to store.
 #[derive(Debug)]
 pub(crate) struct NewDocument<'a> {
     pub(crate) environment: Environment,
@@ -40,7 +40,7 @@ pub(crate) struct NewDocument<'a> {
     pub(crate) facts: &'a Facts,
 }
 
-/// A document that was kept.
+/// A stored document.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
     pub(crate) environment: String,
@@ -54,7 +54,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// The state that may be told at that time.
+    /// The state that a query may report at `now`.
     pub(crate) fn codigo_at(&self, now: Timestamp) -> Codigo {
         if now < self.visible_at {
             Codigo::EnProceso
@@ -68,7 +68,7 @@ const COLUMNS: &str = "environment, kind, track_id, sha256, received_at, visible
                        mensajes, facts";
 
 impl State {
-    /// Keeps a document; full receipts get a track id.
+    /// Stores a document; full receipts get a track id.
     pub(crate) fn add_document(&self, new: &NewDocument<'_>) -> Result<String, StateError> {
         let track_id = random_id();
         self.connection().execute(
@@ -130,7 +130,7 @@ impl State {
         )
     }
 
-    /// Everything of an environment, or of all, oldest first.
+    /// All documents of an environment, or of all environments, oldest first.
     pub(crate) fn all_documents(&self, environment: Option<Environment>) -> Result<Vec<Record>, StateError> {
         self.documents(
             "WHERE ?1 IS NULL OR environment = ?1",
@@ -138,7 +138,7 @@ impl State {
         )
     }
 
-    /// Whether a number of the range is on a document that was accepted, or rejected for good.
+    /// Whether a document with a number of the range was accepted, or rejected with the number burned.
     pub(crate) fn is_used(
         &self,
         environment: Environment,

@@ -1,11 +1,11 @@
-//! What the other taxpayer sent and received.
+//! Documents that the other taxpayer sent and received.
 
 use rusqlite::params;
 use serde::Serialize;
 
 use super::{State, StateError};
 
-/// A document between the other taxpayer and somebody.
+/// A document between the other taxpayer and the system under test.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Exchanged {
     /// `enviado` or `recibido`.
@@ -17,14 +17,14 @@ pub(crate) struct Exchanged {
     #[serde(rename = "rncComprador")]
     pub(crate) rnc_comprador: String,
     pub(crate) encf: String,
-    /// Sent: how its answer was judged. Received: how it was answered.
+    /// For a sent document, the verdict on its answer; for a received one, the answer itself.
     pub(crate) estado: String,
     pub(crate) mensajes: Vec<String>,
     pub(crate) xml: String,
 }
 
 impl State {
-    /// Remembers a document.
+    /// Stores a document.
     pub(crate) fn add_exchanged(&self, new: &Exchanged) -> Result<(), StateError> {
         self.connection().execute(
             "INSERT INTO exchanged (sentido, tipo, rnc_emisor, rnc_comprador, encf, estado, mensajes, xml)
@@ -43,7 +43,7 @@ impl State {
         Ok(())
     }
 
-    /// Everything in its order.
+    /// All documents, oldest first.
     pub(crate) fn exchanged(&self) -> Result<Vec<Exchanged>, StateError> {
         let connection = self.connection();
         let mut query = connection.prepare(

@@ -1,4 +1,4 @@
-//! Faults on order, waiting for the requests they are meant for.
+//! Faults that await a matching request.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -6,7 +6,7 @@ use super::{State, StateError};
 use crate::fault::{FaultOrder, Target};
 
 impl State {
-    /// Adds an order; faults apply in the order they were given.
+    /// Adds a fault; faults apply in the order of their addition.
     pub(crate) fn add_fault(&self, order: &FaultOrder) -> Result<i64, StateError> {
         let connection = self.connection();
         connection.execute(
@@ -16,12 +16,12 @@ impl State {
         Ok(connection.last_insert_rowid())
     }
 
-    /// The first order that fits, one time less to come.
+    /// Returns the first fault that matches and counts down its remaining requests.
     pub(crate) fn take_fault(&self, target: &Target<'_>) -> Result<Option<FaultOrder>, StateError> {
         let found = self.faults()?.into_iter().find(|(_, order, _)| order.is_for(target));
         let Some((id, order, _)) = found else { return Ok(None) };
         let connection = self.connection();
-        // Two requests may have found the same order: only who still finds a time left has it.
+        // Two requests may have found the same fault: the conditional update lets only one of them take its last use.
         let left = "remaining IS NULL OR remaining > 0";
         let taken: Option<i64> = connection
             .query_row(
@@ -42,7 +42,7 @@ impl State {
         Ok(Some(order))
     }
 
-    /// All orders with the times they have left.
+    /// All faults with their remaining uses.
     pub(crate) fn faults(&self) -> Result<Vec<(i64, FaultOrder, Option<u32>)>, StateError> {
         let connection = self.connection();
         let mut query = connection.prepare("SELECT id, spec, remaining FROM faults ORDER BY id")?;
@@ -54,7 +54,7 @@ impl State {
         .collect()
     }
 
-    /// `(fault, service, number, times)` of all requests that met an order; no number: an empty one.
+    /// `(fault, service, number, times)` of all requests that met a fault. A request without a number has an empty one.
     pub(crate) fn struck(&self) -> Result<Vec<(String, String, String, u64)>, StateError> {
         let connection = self.connection();
         let mut query = connection.prepare("SELECT fault, service, encf, times FROM struck ORDER BY rowid")?;
@@ -62,7 +62,7 @@ impl State {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Forgets all orders.
+    /// Deletes all faults.
     pub(crate) fn clear_faults(&self) -> Result<(), StateError> {
         self.connection().execute("DELETE FROM faults", [])?;
         Ok(())

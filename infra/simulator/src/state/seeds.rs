@@ -1,4 +1,4 @@
-//! Seeds: known for a while, good for one token.
+//! Seeds: each is valid for five minutes and for one token.
 
 use jiff::Timestamp;
 use rusqlite::params;
@@ -6,11 +6,11 @@ use rusqlite::params;
 use super::{State, StateError};
 use crate::environment::Environment;
 
-/// How long a seed may be answered.
+/// Lifetime of a seed.
 const LIFETIME_MS: i64 = 5 * 60 * 1000;
 
 impl State {
-    /// Remembers a seed that was handed out.
+    /// Stores an issued seed.
     pub(crate) fn add_seed(&self, environment: Environment, valor: &str, now: Timestamp) -> Result<(), StateError> {
         let connection = self.connection();
         connection.execute(
@@ -24,7 +24,7 @@ impl State {
         Ok(())
     }
 
-    /// Takes a seed; false when it is unknown, stale or used before.
+    /// Uses a seed; false when it is unknown, expired or used before.
     pub(crate) fn use_seed(&self, environment: Environment, valor: &str, now: Timestamp) -> Result<bool, StateError> {
         let changed = self.connection().execute(
             "UPDATE seeds SET used = 1 WHERE valor = ?1 AND environment = ?2 AND used = 0 AND issued_at >= ?3",

@@ -1,4 +1,4 @@
-//! The table against the official schemas, and documents against the table.
+//! Compares the tables with the official schemas, and checks documents against the tables.
 
 use std::path::PathBuf;
 
@@ -85,7 +85,7 @@ fn the_message_tables_agree_with_the_official_schemas() {
         ("SemillaModel", "Semilla"),
     ] {
         let mut official = schema_of(&folder.join(format!("{file}.xsd")));
-        // The schema repeats NoLinea where it means Anulacion: one per entry is right.
+        // The schema repeats NoLinea where it means Anulacion: one per entry is correct.
         for line in official.iter_mut().filter(|line| line.contains("/NoLinea ")) {
             *line = line.replace("! 10", "! 1");
         }

@@ -11,10 +11,10 @@ const CURRENCIES: [&str; 17] = [
 const UNITS: u32 = 62;
 const ADDITIONAL_TAXES: u32 = 39;
 
-/// What a value may look like.
+/// The format of a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
-    /// Anything but nothing.
+    /// Any text that is not empty.
     Any,
     /// `tN`: text of at most N characters.
     Text(usize),
@@ -26,7 +26,7 @@ pub(super) enum Kind {
     Person(usize),
     /// `iN`: at most N digits.
     Digits(usize),
-    /// `dI.F`: at most I digits and F decimals, with `+` above zero, with `~` of either sign.
+    /// `dI.F`: at most I digits and F decimals; `+` means above zero, `~` means either sign.
     Decimal {
         integer: usize,
         fraction: usize,
@@ -48,7 +48,7 @@ pub(super) enum Kind {
     Rnc,
     /// Thirteen letters or digits.
     Encf,
-    /// An e-NCF or an older number of 9 or 11.
+    /// An e-NCF, or an older number of 9 or 11 characters.
     Number,
     /// The six characters of a security code.
     Code,
@@ -61,7 +61,7 @@ pub(super) enum Kind {
     Tax,
     /// A line number.
     Line,
-    /// A count of pages, above one.
+    /// A count of pages, two or more.
     Pages,
 }
 
@@ -128,7 +128,7 @@ impl Kind {
         }
     }
 
-    /// Whether a text is such a value; `lines` is the most lines the document may have.
+    /// Whether a text has this format; `lines` is the document's upper bound of lines.
     pub(super) fn allows(self, text: &str, lines: usize) -> bool {
         let length = text.chars().count();
         let digits = |least: usize, most: usize| {
@@ -214,7 +214,7 @@ fn phone(text: &str) -> bool {
         })
 }
 
-/// Words joined by single separators, an at sign, and a host with a point. As in the schema no underscore counts as a
+/// Words joined by single separators, an at sign, and a host with a dot. As in the schema, an underscore is not a
 /// letter.
 fn mail(text: &str, length: usize) -> bool {
     let words = |part: &str, separators: &[char]| {

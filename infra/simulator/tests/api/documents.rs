@@ -1,6 +1,6 @@
 //! Unsigned test documents; tests change them with `replace`.
 
-/// The issuer of all of them.
+/// The issuer of all test documents.
 pub(crate) const RNC: &str = "131880738";
 pub(crate) const BUYER: &str = "101672919";
 
@@ -32,7 +32,7 @@ pub(crate) fn large_consumer_invoice(encf: &str) -> String {
     )
 }
 
-/// A type 34 over the whole of [`invoice`].
+/// A type 34 over the full amount of [`invoice`].
 pub(crate) fn credit_note(encf: &str, modified: &str) -> String {
     format!(
         "<ECF><Encabezado><Version>1.0</Version><IdDoc><TipoeCF>34</TipoeCF><eNCF>{encf}</eNCF>\

@@ -1,4 +1,5 @@
-//! `emisorreceptor`: what it answers to receipts and approvals, and how it judges the answers to its own.
+//! `emisorreceptor`: its answers to receipts and approvals, and its verdicts on the acknowledgements of its own
+//! receipts.
 
 use axum::{Router, routing::post};
 use http::{Request, StatusCode, header};
@@ -77,7 +78,7 @@ async fn an_approval_is_200_when_it_is_right_and_400_when_not() {
     }
 }
 
-/// A receiver that acknowledges everything with this reason, unsigned if it is told so.
+/// Starts a receiver that acknowledges every receipt with this reason, signed or not.
 async fn receiver(motivo: &'static str, is_signed: bool) -> String {
     let acknowledge = move |body: String| async move {
         let encf = value(&body, "eNCF").unwrap();
@@ -99,7 +100,7 @@ async fn receiver(motivo: &'static str, is_signed: bool) -> String {
     url
 }
 
-/// Lets it send a receipt there; its number, and how it judged the acknowledgement.
+/// Has a receipt sent to that address; returns its number and the verdict on the acknowledgement.
 async fn sent(authority: &Authority, token: &str, url: &str, defecto: Option<&str>) -> (String, Value) {
     let order = json!({ "rnc": RNC, "tipoEncf": "31", "urlRecepcion": url, "defecto": defecto });
     let request = Request::post(format!("{BASE}/api/emision/emisioncomprobantes"))
@@ -124,7 +125,7 @@ async fn the_acknowledgement_of_what_it_sends_is_judged() {
         (&json!("Aceptado"), &json!([]))
     );
 
-    // Each kind of bad receipt wants its reason, and a receiver that takes it is told so.
+    // Each defect requires its reason; the verdict names a receiver that acknowledges with another one.
     for (defecto, motivo) in [
         ("estructura", "1"),
         ("tipo", "1"),

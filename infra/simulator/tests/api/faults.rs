@@ -1,4 +1,4 @@
-//! Faults on order, most of them over a real connection.
+//! Fault injection, most of it over a real connection.
 
 use std::time::{Duration, Instant};
 
@@ -148,7 +148,7 @@ async fn a_fault_of_queries_finds_its_number_through_the_track_id() {
     );
 }
 
-/// A simulator that listens, and a client that speaks to it.
+/// A listening simulator and a client.
 async fn listening() -> (Simulator, reqwest::Client) {
     let simulator = Simulator::start(Options::default()).await.unwrap();
     let client = reqwest::Client::builder()

@@ -1,4 +1,4 @@
-//! The services as a client meets them: every test signs its own documents and asks over HTTP.
+//! The services from a client's point of view: every test signs its own documents and sends them over HTTP.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 

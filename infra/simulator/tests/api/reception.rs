@@ -1,4 +1,4 @@
-//! `recepcion`: what is taken, what is refused at the door, and the verdict that follows.
+//! `recepcion`: which files it accepts and rejects, and the verdict that follows.
 
 use axum::body::Body;
 use http::{Request, StatusCode, header};

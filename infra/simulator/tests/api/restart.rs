@@ -1,4 +1,4 @@
-//! A restarted simulator knows what the one before it knew.
+//! A restarted simulator has the state of its predecessor.
 
 use http::Method;
 use serde_json::json;
@@ -25,7 +25,7 @@ async fn track_ids_verdicts_tokens_settings_and_faults_survive() {
     assert_eq!(before.get(path, Some(&token)).await.status, 503);
     let track_id = before.receive(&token, ENCF, &sign(&invoice(ENCF))).await;
     assert_eq!(before.result(&token, &track_id).await["codigo"], "3");
-    // Nothing is closed or flushed: the first one is simply never asked again.
+    // Nothing is closed or flushed: the first simulator simply gets no further request.
 
     let after = Authority::with_data(data);
     assert_eq!(after.result(&token, &track_id).await["codigo"], "3");

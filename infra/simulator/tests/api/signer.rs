@@ -17,7 +17,7 @@ pub(crate) fn sign(xml: &str) -> String {
     sign_with(xml, CERTIFICATE)
 }
 
-/// The same key under another owner's certificate.
+/// Signs with the same key under another owner's certificate.
 pub(crate) fn sign_as_other(xml: &str) -> String {
     sign_with(xml, OTHER_CERTIFICATE)
 }

@@ -88,7 +88,7 @@ async fn summaries_can_be_looked_up_in_production() {
         "rnc": RNC, "encf": ENCF, "secuenciaUtilizada": true, "codigo": "1", "estado": "Aceptado", "mensajes": [],
     });
     assert_eq!(found, accepted);
-    // An unescaped plus is a blank: the code is another one then.
+    // An unescaped plus decodes to a space, so the code differs.
     assert_eq!(
         authority.get(&look_up("a+B/c1"), Some(&token)).await.json()["estado"],
         "No encontrado"

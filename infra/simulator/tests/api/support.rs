@@ -1,4 +1,4 @@
-//! A simulator in the test's process, with a clock that the test moves, and a client that speaks to it.
+//! A simulator in the test's process, with a clock that the test moves, and its client.
 
 use std::{
     path::PathBuf,
@@ -27,7 +27,7 @@ pub(crate) const RECEPTION: &str = "/testecf/recepcion/api/facturaselectronicas"
 pub(crate) const SUMMARIES: &str = "/testecf/recepcionfc/api/recepcion/ecf";
 pub(crate) const RESULT: &str = "/testecf/consultaresultado/api/consultas/estado";
 
-/// An answer.
+/// A response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
@@ -53,12 +53,12 @@ impl Authority {
         Self::with_data(None)
     }
 
-    /// Asked with that `Accept`.
+    /// A simulator whose client sends this `Accept` header.
     pub(crate) fn answering(accept: &'static str) -> Self {
         Self { accept, ..Self::new() }
     }
 
-    /// Keeps its state in a folder.
+    /// A simulator that stores its state in a folder.
     pub(crate) fn with_data(data: Option<PathBuf>) -> Self {
         let start: jiff::Timestamp = START.parse().unwrap();
         let now = Arc::new(AtomicI64::new(start.as_millisecond()));
@@ -87,7 +87,7 @@ impl Authority {
         self.try_send(request).await.unwrap()
     }
 
-    /// An answer, or the error that ends the connection.
+    /// The response, or the error that ended the connection.
     async fn try_send(&self, request: Request<Body>) -> Result<Answer, axum::Error> {
         let response: Response<Body> = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
@@ -155,7 +155,7 @@ impl Authority {
         self.control(Method::POST, "faults", fault).await;
     }
 
-    /// Seed, signature, token.
+    /// Requests a seed, signs it, exchanges it for a token.
     pub(crate) async fn token(&self, environment: &str) -> String {
         let seed = self.get(&SEED.replace("testecf", environment), None).await.text;
         let signed = sign(&on_one_line(&seed));
@@ -165,7 +165,7 @@ impl Authority {
         answer.json()["token"].as_str().unwrap().to_owned()
     }
 
-    /// Sends a signed document under its right name; gives the track id.
+    /// Sends a signed document under the required file name; returns the track id.
     pub(crate) async fn receive(&self, token: &str, encf: &str, signed: &str) -> String {
         let answer = self.upload(RECEPTION, Some(token), &file_name(encf), signed).await;
         assert_eq!(answer.status, StatusCode::OK, "{answer:?}");
@@ -178,7 +178,7 @@ impl Authority {
         answer.json()
     }
 
-    /// Signs, sends, waits until the verdict may be seen.
+    /// Signs and sends a document, and waits until its verdict is visible.
     pub(crate) async fn verdict(&self, token: &str, encf: &str, unsigned: &str) -> Value {
         let track_id = self.receive(token, encf, &sign(unsigned)).await;
         self.advance(DELAY);
@@ -186,7 +186,7 @@ impl Authority {
     }
 }
 
-/// Drops what stands between the tags, as a signer must.
+/// Removes the whitespace between tags, as a signer must.
 pub(crate) fn on_one_line(xml: &str) -> String {
     xml.lines().map(str::trim).collect()
 }
@@ -195,7 +195,7 @@ pub(crate) fn file_name(encf: &str) -> String {
     format!("{RNC}{encf}.xml")
 }
 
-/// A verdict's outcome: code, whether the number is burned, the codes of the messages.
+/// Summary of a verdict: code, whether the number is burned, the codes of the messages.
 pub(crate) fn outcome(verdict: &Value) -> Value {
     let codes: Vec<_> = verdict["mensajes"]
         .as_array()

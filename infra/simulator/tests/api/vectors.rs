@@ -1,4 +1,4 @@
-//! The published vectors, which another program signed.
+//! The published vectors, which another program has signed.
 
 use std::path::PathBuf;
 

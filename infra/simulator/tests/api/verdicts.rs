@@ -1,4 +1,4 @@
-//! What is rejected, what is accepted conditionally, and which numbers stay free.
+//! Rejections, conditional acceptances, and which numbers stay free.
 
 use http::Method;
 use serde_json::{Value, json};

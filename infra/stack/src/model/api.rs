@@ -11,18 +11,18 @@ use crate::text::Text;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Api {
-    /// The stage that its address ends in.
+    /// The stage, the last segment of the API's URL.
     #[serde(rename = "StageName")]
     pub stage: String,
-    /// Media types that are handed over as base64, such as `*/*`.
+    /// Media types whose bodies are passed as base64, such as `*/*`.
     #[serde(deserialize_with = "media_types")]
     pub binary_media_types: Vec<String>,
-    /// What the gateway answers by itself, by its own name for the case (`THROTTLED`…).
+    /// The gateway's own error responses, by the gateway's name for the case (`THROTTLED`…).
     pub gateway_responses: BTreeMap<String, GatewayResponse>,
 }
 
 impl Properties for Api {
-    /// One process on loopback needs neither logs, traces, throttling nor a place in the world.
+    /// Logs, traces, throttling and endpoint types have no effect in one process on loopback.
     const WITHOUT_EFFECT: &'static [&'static str] = &[
         "AccessLogSetting",
         "DisableExecuteApiEndpoint",
@@ -33,17 +33,17 @@ impl Properties for Api {
     ];
 }
 
-/// An answer of the gateway itself.
+/// An error response of the gateway itself.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct GatewayResponse {
-    /// Its status, where it differs from the gateway's own.
+    /// Its status, if it differs from the gateway's default.
     #[serde(rename = "StatusCode")]
     pub status: Option<u16>,
-    /// Headers, without the quotes that the template needs.
+    /// Headers, without the quotes that the template requires.
     #[serde(rename = "ResponseParameters", default, deserialize_with = "headers")]
     pub headers: BTreeMap<String, String>,
-    /// Its JSON body; `$context.error.messageString` stands for the gateway's words, quotes included.
+    /// Its JSON body; `$context.error.messageString` stands for the gateway's message, quotes included.
     #[serde(rename = "ResponseTemplates", deserialize_with = "body")]
     pub body: String,
 }

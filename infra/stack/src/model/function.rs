@@ -1,4 +1,4 @@
-//! Lambda functions and what triggers them.
+//! Lambda functions and their triggers.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -18,15 +18,16 @@ pub struct Function {
     pub logical_id: String,
     /// Its crate, folder and binary.
     pub name: String,
-    /// Its environment variables; [`Provisioned::environment_of`](crate::Provisioned::environment_of) has them resolved.
+    /// Its environment variables; [`Provisioned::environment_of`](crate::Provisioned::environment_of) returns the
+    /// resolved values.
     pub environment: BTreeMap<String, Text>,
-    /// Routes of the API that lead to it.
+    /// API routes that invoke it.
     pub routes: Vec<Route>,
-    /// Queues that it is fed from.
+    /// Queues that trigger it.
     pub queues: Vec<QueueSource>,
-    /// Schedules that it runs on.
+    /// Schedules that trigger it.
     pub schedules: Vec<Schedule>,
-    /// How long one invocation may take.
+    /// Upper bound of one invocation.
     pub timeout: Duration,
 }
 
@@ -38,32 +39,32 @@ pub struct Route {
     pub method: String,
     /// A path in the gateway's form, such as `/api/v1/ecf/{proxy+}`.
     pub path: String,
-    /// Whether answers leave while they are made.
+    /// Whether the response is streamed.
     #[serde(rename = "ResponseTransferMode", default, deserialize_with = "streams")]
     pub streams: bool,
 }
 
 impl Properties for Route {
-    /// There is one API. How long the gateway waits for the last byte: the function's own limit ends it here.
+    /// `RestApiId`: there is one API. `TimeoutInMillis`: the function's own timeout ends a response here.
     const WITHOUT_EFFECT: &'static [&'static str] = &["RestApiId", "TimeoutInMillis"];
 }
 
-/// A queue that feeds a function.
+/// A queue that triggers a function.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct QueueSource {
     /// The queue's logical id.
     #[serde(deserialize_with = "resource_of_arn")]
     pub queue: String,
-    /// At most so many messages in an invocation.
+    /// Upper bound of messages in one invocation.
     pub batch_size: u16,
-    /// Whether the function says which messages of a batch failed.
+    /// Whether the function reports which messages of a batch failed.
     #[serde(rename = "FunctionResponseTypes", default, deserialize_with = "partial_failures")]
     pub partial_failures: bool,
 }
 
 impl Properties for QueueSource {
-    /// Its pollers are few enough.
+    /// `ScalingConfig`: the local system has fewer pollers than any limit.
     const WITHOUT_EFFECT: &'static [&'static str] = &["ScalingConfig"];
 }
 
@@ -71,7 +72,7 @@ impl Properties for QueueSource {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Schedule {
-    /// The time from one run to the next.
+    /// The interval between two runs.
     #[serde(rename = "Schedule", deserialize_with = "rate")]
     pub rate: Duration,
 }
@@ -82,14 +83,14 @@ impl Properties for Schedule {}
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 struct AsWritten {
     environment: Environment,
-    /// Without events it is invoked by hand.
+    /// A function without events is invoked directly.
     #[serde(default)]
     events: BTreeMap<String, Event>,
     timeout: u64,
 }
 
 impl Properties for AsWritten {
-    /// Who may do what, where it logs, what it runs on and what it leaves to others makes no difference in one process.
+    /// Permissions, logs, runtime and failure destinations have no effect in one process.
     const WITHOUT_EFFECT: &'static [&'static str] = &[
         "Architectures",
         "CodeUri",
@@ -127,7 +128,7 @@ enum Trigger {
 }
 
 impl Function {
-    /// `name` comes from the build metadata: it is the crate whose program is deployed.
+    /// `name` comes from the build metadata: the crate whose program is deployed.
     pub(crate) fn read(logical_id: String, name: String, properties: Value, place: &Place) -> Result<Self, StackError> {
         let written: AsWritten = read(properties, place)?;
         let mut function = Self {
@@ -166,7 +167,7 @@ fn partial_failures<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, 
     Ok(kinds.iter().any(|kind| kind == "ReportBatchItemFailures"))
 }
 
-/// Reads `rate(5 minutes)`. The template uses no other unit and no cron expressions, so they are not read.
+/// Reads `rate(5 minutes)`. The template uses no other unit and no cron expression, so only this form is supported.
 fn rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     let text = String::deserialize(deserializer)?;
     let count = text.strip_prefix("rate(").and_then(|rest| {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, de::Error};
 use super::Properties;
 use crate::text::Text;
 
-/// A queue; times are in seconds, and the defaults SQS's own.
+/// A queue. Times are in seconds; the defaults are those of SQS.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Queue {
@@ -18,17 +18,17 @@ pub struct Queue {
     /// How long a received message is hidden from others.
     #[serde(default = "half_a_minute")]
     pub visibility_timeout: u64,
-    /// How long a message is kept.
+    /// Retention period of a message.
     pub message_retention_period: u64,
-    /// How long a receive waits for a first message.
+    /// How long a receive waits for the first message.
     #[serde(default)]
     pub receive_message_wait_time_seconds: u64,
-    /// Where a message goes that was received too often.
+    /// The dead-letter queue and the number of receipts before a message is moved there.
     pub redrive_policy: Option<Redrive>,
 }
 
 impl Properties for Queue {
-    /// The embedded services keep nothing secret from the machine they run on.
+    /// The emulator does not encrypt.
     const WITHOUT_EFFECT: &'static [&'static str] = &["SqsManagedSseEnabled"];
 }
 
@@ -36,10 +36,10 @@ impl Properties for Queue {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Redrive {
-    /// Logical id of the queue that takes the dead letters.
+    /// Logical id of the dead-letter queue.
     #[serde(rename = "deadLetterTargetArn", deserialize_with = "resource_of_arn")]
     pub dead_letter_queue: String,
-    /// How often a message is received before it goes there.
+    /// How many times a message is received before it is moved there.
     pub max_receive_count: u32,
 }
 
@@ -47,7 +47,7 @@ fn half_a_minute() -> u64 {
     30
 }
 
-/// The resource of the template whose ARN stands here.
+/// The template resource whose ARN is the value.
 pub(super) fn resource_of_arn<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let text = Text::deserialize(deserializer)?;
     let resource = text.as_attribute_of("Arn").map(str::to_owned);

@@ -11,29 +11,29 @@ pub struct Table {
     /// Its name in the template.
     #[serde(skip)]
     pub logical_id: String,
-    /// How it is paid for.
+    /// Its billing mode.
     pub billing_mode: BillingMode,
     /// Its primary key.
     pub key_schema: Vec<KeyAttribute>,
-    /// Types of the attributes that keys are made of.
+    /// Types of the key attributes.
     pub attribute_definitions: Vec<Attribute>,
     /// Global secondary indexes.
     pub global_secondary_indexes: Vec<Index>,
-    /// The time after which an item may go.
+    /// The attribute with the time from which an item may be deleted.
     pub time_to_live_specification: TimeToLive,
-    /// Whether the table refuses to be deleted.
+    /// Whether the table is protected from deletion.
     pub deletion_protection_enabled: bool,
 }
 
 impl Properties for Table {
-    /// An emulator restores nothing, and keeps nothing secret from the machine it runs on.
+    /// The emulator has no backups and does not encrypt.
     const WITHOUT_EFFECT: &'static [&'static str] = &["PointInTimeRecoverySpecification", "SSESpecification"];
 }
 
-/// How a table is paid for.
+/// Billing mode of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub enum BillingMode {
-    /// By the request, which is how tables are made here.
+    /// Pay per request, the only mode of this deployment.
     #[serde(rename = "PAY_PER_REQUEST")]
     PayPerRequest,
 }
@@ -66,26 +66,26 @@ pub struct Index {
     pub index_name: String,
     /// Its key.
     pub key_schema: Vec<KeyAttribute>,
-    /// What of an item is in it.
+    /// The attributes that the index contains.
     pub projection: Projection,
 }
 
-/// What of an item an index holds, beside the keys.
+/// The attributes that an index contains beside the keys.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Projection {
     /// `KEYS_ONLY`, `INCLUDE` or `ALL`.
     pub projection_type: String,
-    /// The attributes that `INCLUDE` means.
+    /// The attributes of `INCLUDE`.
     pub non_key_attributes: Option<Vec<String>>,
 }
 
-/// The attribute that holds the time after which an item may go.
+/// The attribute with the time from which an item may be deleted.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct TimeToLive {
     /// Its name.
     pub attribute_name: String,
-    /// Whether items go at all.
+    /// Whether expired items are deleted.
     pub enabled: bool,
 }

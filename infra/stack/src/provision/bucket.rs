@@ -1,4 +1,4 @@
-//! Makes a bucket.
+//! Creates a bucket.
 
 use aws_sdk_s3::{
     Client,
@@ -9,7 +9,7 @@ use crate::provision::ProvisionError;
 
 pub(super) async fn make(s3: &Client, name: &str) -> Result<(), ProvisionError> {
     let mut request = s3.create_bucket().bucket(name);
-    // The first region is the only one that must not be named.
+    // S3 rejects `us-east-1` as a location constraint.
     if let Some(region) = s3.config().region().filter(|region| region.as_ref() != "us-east-1") {
         let place = BucketLocationConstraint::from(region.as_ref());
         let configuration = CreateBucketConfiguration::builder().location_constraint(place).build();

@@ -1,4 +1,4 @@
-//! Makes the queues, dead-letter queues first. Attributes are written each time, as a deployment would.
+//! Creates the queues, dead-letter queues first. Attributes are written every time, as a deployment does.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{Queue, provision::ProvisionError};
 
-/// Gives the address of each queue by its logical id.
+/// Returns the URL of each queue by its logical id.
 pub(super) async fn make_all(
     sqs: &Client,
     queues: &[Queue],
@@ -38,7 +38,7 @@ pub(super) async fn make_all(
     Ok(urls)
 }
 
-/// Creates the queue; the answer is the same when it is there.
+/// Creates the queue; the response is the same if it exists.
 async fn create(sqs: &Client, name: &str) -> Result<String, ProvisionError> {
     let answer = sqs.create_queue().queue_name(name).send().await;
     let url = answer.map_err(ProvisionError::call("CreateQueue", name))?.queue_url;

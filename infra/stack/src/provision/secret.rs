@@ -1,10 +1,11 @@
-//! Makes a secret with a value from the vault's own generator. One that is there keeps its value: what it sealed must open.
+//! Creates a secret with a value from Secrets Manager's own generator. An existing secret keeps its value, because data
+//! was encrypted with it.
 
 use aws_sdk_secretsmanager::Client;
 
 use crate::{Secret, provision::ProvisionError};
 
-/// Gives the secret's ARN.
+/// Returns the secret's ARN.
 pub(super) async fn make(
     secrets: &Client,
     secret: &Secret,

@@ -1,4 +1,4 @@
-//! Makes a table.
+//! Creates a table.
 
 use aws_sdk_dynamodb::{
     Client,
@@ -10,7 +10,7 @@ use aws_sdk_dynamodb::{
 
 use crate::{Index, KeyAttribute, Table, provision::ProvisionError};
 
-/// An emulator answers at once, AWS within half a minute.
+/// Upper bound of polls for the new table. An emulator needs one; AWS takes up to 30 seconds.
 const LOOKS: usize = 120;
 const BETWEEN_LOOKS: std::time::Duration = std::time::Duration::from_millis(500);
 
@@ -114,7 +114,7 @@ async fn wait_until_active(dynamodb: &Client, name: &str) -> Result<(), Provisio
     })
 }
 
-/// Keys and indexes of a table with data in it are not changed here: whoever runs it decides what becomes of the data.
+/// Keys and indexes of an existing table are not changed: the operator decides what becomes of its data.
 fn check_same(
     name: &str,
     key: &[KeySchemaElement],
@@ -155,7 +155,7 @@ fn index_shape(name: &str, key: &[KeySchemaElement], projection: Option<&Project
 }
 
 fn key_shape(elements: &[KeySchemaElement]) -> String {
-    // In the order of their kinds: first the partition.
+    // Sorted by kind: the partition key first.
     let mut elements = elements.to_vec();
     elements.sort_by(|one, other| one.key_type.as_str().cmp(other.key_type.as_str()));
     let names: Vec<_> = elements.iter().map(KeySchemaElement::attribute_name).collect();

@@ -1,4 +1,4 @@
-//! What calls cost in DynamoDB.
+//! The cost of calls in DynamoDB.
 
 use aws_sdk_dynamodb::{
     operation::{
@@ -23,7 +23,7 @@ macro_rules! ask {
     };
 }
 
-/// Has the answer say what it cost.
+/// Asks DynamoDB to report the consumed capacity.
 pub(super) fn ask_for(input: &mut Input) {
     ask!(input: GetItemInput, QueryInput, PutItemInput, UpdateItemInput, DeleteItemInput, TransactWriteItemsInput);
 }
@@ -40,14 +40,14 @@ macro_rules! consumed {
     };
 }
 
-/// What an answer says that it cost.
+/// The consumed capacity that a response reports.
 pub(super) fn consumed(output: &Output) -> Units {
     consumed!(output: GetItemOutput => read, QueryOutput => read, PutItemOutput => write, UpdateItemOutput => write,
         DeleteItemOutput => write, TransactWriteItemsOutput => write);
     Units::default()
 }
 
-/// What a refused write costs: the answer does not say it.
+/// The cost of a rejected write, which the response does not report.
 pub(super) fn of_refused(input: &Input) -> Units {
     let parts = input
         .downcast_ref::<TransactWriteItemsInput>()

@@ -1,7 +1,7 @@
-//! The refusal that the embedded DynamoDB never gives: another transaction holds an item right now.
+//! A DynamoDB error that the embedded service never returns: another transaction holds the item.
 //!
-//! The request goes out under a name that no operation has, so that nothing is carried out, and the answer is replaced by the
-//! one that AWS documents.
+//! The request is sent with an operation name that does not exist, so nothing is executed. Then the response is
+//! replaced by the documented error.
 
 use aws_sdk_dynamodb::operation::{
     put_item::PutItemInput, transact_write_items::TransactWriteItemsInput, update_item::UpdateItemInput,
@@ -16,10 +16,11 @@ use aws_smithy_runtime_api::{
 use aws_smithy_types::body::SdkBody;
 use serde_json::json;
 
-/// The body of the refusal of this call.
+/// The error body for this call.
 ///
 /// # Panics
-/// When the call writes nothing: such a one meets no conflict.
+///
+/// When the call is not a write, because only writes can conflict.
 pub(super) fn refusal(input: &Input) -> String {
     if let Some(transaction) = input.downcast_ref::<TransactWriteItemsInput>() {
         let mut reasons = vec![json!({ "Code": "None" }); transaction.transact_items().len()];
@@ -41,14 +42,14 @@ pub(super) fn refusal(input: &Input) -> String {
     .to_string()
 }
 
-/// Sends the request to no operation.
+/// Replaces the operation by one that does not exist.
 pub(super) fn divert(request: &mut HttpRequest) {
     request
         .headers_mut()
         .insert("x-amz-target", "DynamoDB_20120810.Nothing");
 }
 
-/// The answer with this body.
+/// The response with this body.
 pub(super) fn answer(body: &str) -> Result<HttpResponse, BoxError> {
     Ok(HttpResponse::new(400.try_into()?, SdkBody::from(body)))
 }

@@ -1,4 +1,4 @@
-//! Messages that were sent and not deleted, by what the calls say.
+//! Tracks sent and deleted messages by observing the calls.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -12,13 +12,14 @@ use aws_sdk_sqs::operation::{
 };
 use aws_smithy_runtime_api::client::interceptors::context::{Input, Output};
 
-/// A test's time stands still while a queue's goes on: waiting for a delay would be a sleep. So the delay is noted and left out.
+/// Removes the delay from a message and returns it. A test's clock does not advance the queue's clock, so a real delay
+/// would be a sleep.
 pub(super) fn take_delay(input: &mut Input) -> Option<Duration> {
     let seconds = input.downcast_mut::<SendMessageInput>()?.delay_seconds.take()?;
     u64::try_from(seconds).ok().map(Duration::from_secs)
 }
 
-/// What a call that succeeds does to messages.
+/// The effect of a successful call on messages.
 #[derive(Debug)]
 pub(super) enum Effect {
     Sends {
@@ -32,7 +33,7 @@ pub(super) enum Effect {
 }
 
 impl Effect {
-    /// What this call is to do; `delay` is what [`take_delay`] took from it.
+    /// The effect of this call; `delay` is the result of [`take_delay`].
     pub(super) fn of(input: &Input, delay: Option<Duration>) -> Option<Self> {
         if let Some(sent) = input.downcast_ref::<SendMessageInput>() {
             let queue = sent

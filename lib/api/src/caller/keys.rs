@@ -1,5 +1,5 @@
-//! Looks keys up, remembering good ones for at most a minute, so that a revocation works within it, notes that they are used, and
-//! holds them to their rate limits.
+//! Looks up API keys, records their last use and enforces their rate limits. A valid key is cached for one minute, so a
+//! revocation takes effect within a minute.
 
 use std::{
     num::NonZeroUsize,
@@ -9,39 +9,39 @@ use std::{
 use ecf::Environment;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_store::{ApiKey, ApiKeyId, Recent, StoreError, Table};
+use ecf_store::{ApiKeyId, Recent, StoreError, Table, api_keys::ApiKey};
 use jiff::{SignedDuration, Timestamp};
 
 use super::rate::{Admission, Rates, WINDOW_SECONDS};
 use crate::ApiError;
 
-/// How long an answer of the table is believed.
+/// How long a key is cached.
 const KEPT: SignedDuration = SignedDuration::from_secs(60);
-/// How many keys are remembered; an instance serves few companies within a minute.
+/// Upper bound of the cached keys. An instance serves few companies within a minute.
 pub(super) const CAPACITY: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
 
-/// How exactly it is noted when a key was used.
+/// The last use of a key is recorded at most once in this time.
 const NOTED: SignedDuration = SignedDuration::from_hours(1);
 
-/// The API keys, shared by a function's requests.
+/// The API keys. The requests of a function share it.
 #[derive(Debug, Clone)]
 pub struct Keys {
     table: Table,
     clock: Clock,
     known: Recent<[u8; 32], ApiKey>,
-    /// The keys whose use was noted.
+    /// The keys whose use was recorded within the last hour.
     noted: Recent<ApiKeyId, ()>,
     rates: Arc<Mutex<Rates>>,
-    /// The rate limit of a key without one of its own; `None`: there is none.
+    /// The default rate limit of a key; `None` means no limit.
     requests_per_second: Option<u32>,
 }
 
 impl Keys {
-    /// Keys of this table. `KEY_REQUESTS_PER_SECOND` is the rate limit of a key that has none of its own; without the variable, or with 0,
-    /// there is none.
+    /// Keys of this table. `KEY_REQUESTS_PER_SECOND` is the default rate limit of a key; without the variable, or with
+    /// 0, only keys with their own limit are limited.
     ///
     /// # Errors
-    /// When the variable is not a number.
+    /// Fails when the variable is not a number.
     pub fn from_env(env: &Env, table: Table, clock: Clock) -> Result<Self, EnvError> {
         let requests_per_second = env.parsed("KEY_REQUESTS_PER_SECOND")?.filter(|rate| *rate > 0);
         Ok(Self {
@@ -54,10 +54,10 @@ impl Keys {
         })
     }
 
-    /// Counts a request of a key against its rate limit.
+    /// Counts a request against the rate limit of its key.
     ///
     /// # Errors
-    /// 429 when the key sent too many within the window.
+    /// 429 when the key has used up its limit for the current window.
     pub(super) async fn admit(&self, key: &ApiKey) -> Result<(), ApiError> {
         let Some(rate) = key.requests_per_second.or(self.requests_per_second) else {
             return Ok(());
@@ -76,7 +76,7 @@ impl Keys {
                 match counted.await {
                     Ok(all) if all > u64::from(limit) => rates().fill(&key.id, now),
                     Ok(_) => return Ok(()),
-                    // A limit must not stop what it protects.
+                    // The rate limit fails open: a failing counter must not stop the service that it protects.
                     Err(error) => {
                         tracing::warn!(%error, "the requests of an API key were not counted");
                         return Ok(());
@@ -88,7 +88,7 @@ impl Keys {
         Err(ApiError::key_rate_exceeded(limit, WINDOW_SECONDS, wait))
     }
 
-    /// The key with this hash, if it opens anything now.
+    /// The key with this hash, if it is valid now.
     pub(super) async fn valid(&self, hash: [u8; 32]) -> Result<Option<ApiKey>, StoreError> {
         let now = self.clock.now();
         let key = match self.known.get(&hash, now) {
@@ -96,7 +96,7 @@ impl Keys {
             None => {
                 let found = self.table.api_key_by_hash(&hash).await?;
                 if let Some(key) = &found {
-                    // Unknown keys are not remembered: a new key works at once, and guesses take no memory.
+                    // Unknown keys are not cached: a new key works at once, and guessed keys take no memory.
                     self.known.insert(hash, key.clone(), now);
                 }
                 found
@@ -105,7 +105,7 @@ impl Keys {
         Ok(key.filter(|key| opens(key, now)))
     }
 
-    /// The highest environment that a working key of the same company opens.
+    /// The highest environment among the valid keys of the same company.
     pub(super) async fn highest_environment(&self, key: &ApiKey) -> Result<Environment, StoreError> {
         if key.environment == Environment::Ecf {
             return Ok(Environment::Ecf);
@@ -114,7 +114,8 @@ impl Keys {
         Ok(highest.unwrap_or(key.environment))
     }
 
-    /// Notes the use at most once an hour. It is a help for who clears keys up, so no request fails for it.
+    /// Records the use of a key, at most once an hour. A failure is only logged: the time helps the company to find
+    /// unused keys, and no request may fail for it.
     pub(super) async fn note_use(&self, key: &ApiKey) {
         let now = self.clock.now();
         if self.noted.insert_new(key.id, (), now)

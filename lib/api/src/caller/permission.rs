@@ -1,14 +1,15 @@
-//! What a key may do: the one place where scopes, and the rule for what touches production, are enforced.
+//! Enforces what a key may do: its scope, and the rule for operations that affect production.
 
-use ecf_store::ApiKey;
+use ecf_store::api_keys::ApiKey;
 
 use super::Keys;
 use crate::{ApiError, layers::Needs};
 
-/// Refuses a key that may not do what an operation needs. Nothing is read for it unless the operation concerns the whole company.
+/// Rejects a key without the permission that an operation needs. Only operations that concern the whole company read
+/// the table.
 ///
 /// # Errors
-/// 403 with what the key has and what is needed.
+/// 403 with the key's scope or environment and the required one.
 pub(super) async fn check(keys: &Keys, key: &ApiKey, needs: Needs) -> Result<(), ApiError> {
     if key.scope < needs.scope {
         let message = format!(

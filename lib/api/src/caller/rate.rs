@@ -1,7 +1,7 @@
-//! The rate limit of a key: a number of requests within a window of ten seconds, counted over all instances.
+//! The rate limit of a key: a number of requests within a fixed window of ten seconds, counted over all instances.
 //!
-//! An instance counts in its memory, and adds to the count of all instances only once it has a whole share: a key that is used at an
-//! ordinary pace costs no write. What this bounds and what it does not is decision 0023.
+//! An instance counts in memory and adds to the shared counter only when it has a whole share, so a key at an ordinary
+//! pace causes no write. Decision 0023 states what this bounds and what it does not.
 
 use std::time::Duration;
 
@@ -11,27 +11,27 @@ use lru::LruCache;
 
 use super::keys::CAPACITY;
 
-/// A burst as large as the window's whole limit passes, which a batch job of an ERP needs.
+/// Length of the window. A burst up to the whole limit of the window passes, which a batch job of an ERP needs.
 pub(super) const WINDOW_SECONDS: i64 = 10;
-/// The share of a limit that an instance counts for itself.
+/// A limit is divided into this number of shares. An instance counts one share locally.
 const SHARES: u32 = 20;
-/// No instance counts more than this for itself, whatever the limit.
+/// Upper bound of a share, for any limit.
 const LARGEST_SHARE: u32 = 50;
 
-/// What becomes of a request.
+/// The decision about a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Admission {
     Granted,
-    /// A share is full: these requests are to be added to the count of all instances.
+    /// A share is full: add these requests to the shared counter.
     Share {
         window: Timestamp,
         requests: u32,
     },
-    /// Too many; not before that long.
+    /// The limit is used up; retry after this time.
     Refused(Duration),
 }
 
-/// The current windows in this instance, of the keys that were used last.
+/// The current window of each of the most recently used keys in this instance.
 #[derive(Debug)]
 pub(super) struct Rates {
     windows: LruCache<ApiKeyId, Window>,
@@ -53,7 +53,7 @@ struct Window {
 }
 
 impl Rates {
-    /// Counts a request against the limit of its key within a window.
+    /// Counts a request against the limit of its key in the current window.
     pub(super) fn admit(&mut self, key: ApiKeyId, limit: u32, now: Timestamp) -> Admission {
         let begin = begin(now);
         let empty = Window {
@@ -79,7 +79,8 @@ impl Rates {
         }
     }
 
-    /// All instances together have counted more than the limit: this one refuses until the window ends.
+    /// Records that the shared counter exceeds the limit: this instance refuses the key until the window ends. Returns
+    /// the time until then.
     pub(super) fn fill(&mut self, key: &ApiKeyId, now: Timestamp) -> Duration {
         if let Some(window) = self.windows.get_mut(key) {
             window.is_full = true;
@@ -92,7 +93,7 @@ fn begin(now: Timestamp) -> i64 {
     now.as_second() - now.as_second().rem_euclid(WINDOW_SECONDS)
 }
 
-/// How long the window of this instant still lasts.
+/// The time until the current window ends.
 fn rest(now: Timestamp) -> Duration {
     let end = Timestamp::from_second(begin(now) + WINDOW_SECONDS).unwrap_or(Timestamp::MAX);
     let rest: SignedDuration = end.duration_since(now);
@@ -143,7 +144,7 @@ mod tests {
         );
         assert_eq!(rates.admit(key(2), 500, at(9)), Admission::Granted, "another key");
         assert_eq!(rates.admit(key(1), 500, at(10)), Admission::Granted, "the next window");
-        // One instance alone never lets more than the limit through.
+        // A single instance never admits more than the limit.
         let mut rates = Rates::default();
         let refused = |admission: &Admission| matches!(admission, Admission::Refused(_));
         let admissions: Vec<_> = (0..15).map(|_| rates.admit(key(1), 10, at(0))).collect();

@@ -8,13 +8,13 @@ use zeroize::Zeroizing;
 
 /// Random bytes of a key: 192 bits.
 const RANDOM_BYTES: usize = 24;
-/// How much of the random part the prefix shows, enough to tell one's keys apart.
+/// Digits of the random part that the prefix shows, so that a company can distinguish its keys.
 const SHOWN_DIGITS: usize = 8;
-/// Nothing longer is worth hashing.
+/// Longer texts are rejected without hashing.
 const LONGEST_KEY: usize = 128;
 const MARK: &str = "ecf_";
 
-/// A new key: its text is shown to its owner once, its hash is kept.
+/// A new key. Its text is shown to its owner once; only its hash is stored.
 pub struct ApiKeySecret {
     text: Zeroizing<String>,
     prefix: String,
@@ -38,22 +38,22 @@ impl ApiKeySecret {
         }
     }
 
-    /// The key itself, for its owner's eyes.
+    /// The key itself, for its owner only.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The beginning, to recognise the key by.
+    /// The beginning of the key, by which its owner recognises it.
     pub fn prefix(&self) -> &str {
         &self.prefix
     }
 
-    /// What is kept.
+    /// The stored hash.
     pub fn hash(&self) -> [u8; 32] {
         self.hash
     }
 
-    /// The hash of a key that came in, none when it cannot be one of ours.
+    /// The hash of a received key, or `None` for a text that cannot be one of our keys.
     pub(super) fn hash_of(text: &str) -> Option<[u8; 32]> {
         (text.starts_with(MARK) && text.len() <= LONGEST_KEY).then(|| sha256(text))
     }
@@ -65,7 +65,7 @@ impl fmt::Debug for ApiKeySecret {
     }
 }
 
-/// A fast hash is enough: unlike a password, 192 random bits cannot be guessed.
+/// A fast hash suffices: unlike a password, 192 random bits cannot be guessed.
 fn sha256(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }

@@ -1,4 +1,4 @@
-//! One entry of a 422, in the shape of FastAPI.
+//! One entry of a 422, in FastAPI's format.
 
 use std::borrow::Cow;
 
@@ -9,18 +9,18 @@ use utoipa::ToSchema;
 
 use super::secret;
 
-/// Errors that one answer lists. Of the others it gives the count.
+/// Upper bound of the errors that one response lists; the others are counted.
 pub(crate) const MOST_LISTED: usize = 100;
 
-/// Characters of a sentence or of a value in `ctx`; both may quote what the caller sent.
+/// Upper bound, in characters, of a sentence and of a value in `ctx`: both may quote the request.
 const LONGEST_TEXT: usize = 1_000;
 
-/// Characters of a step in `loc`, which may be a name that the caller made up.
+/// Upper bound, in characters, of a step in `loc`: it may be a name from the request.
 const LONGEST_STEP: usize = 100;
 
-/// Characters of each sentence in a summary.
+/// Upper bound, in characters, of each sentence in a summary.
 const LONGEST_SUMMARY: usize = 200;
-/// The beginning of a known name is taken for that name from this length on.
+/// A prefix of a known name is taken for that name from this length on.
 const SHORTEST_BEGINNING: usize = 4;
 
 /// What is wrong with one field.
@@ -44,7 +44,7 @@ pub struct FieldError {
 }
 
 impl FieldError {
-    /// An error without input. Its code is its kind, unless [`Self::with_code`] gives another.
+    /// An error without input. Its code is its kind, until [`Self::with_code`] replaces it.
     pub fn new<L>(loc: L, kind: &'static str, msg: impl Into<String>) -> Self
     where
         L: IntoIterator<Item: Into<String>>,
@@ -59,7 +59,7 @@ impl FieldError {
         error.with_code(kind)
     }
 
-    /// A field that must be there and is not.
+    /// A required field is missing.
     pub fn missing<L>(loc: L) -> Self
     where
         L: IntoIterator<Item: Into<String>>,
@@ -67,13 +67,13 @@ impl FieldError {
         Self::new(loc, "missing", "Field required")
     }
 
-    /// Gives the refusal a permanent code of its own, for clients to branch on. Each one has a row in `docs/errors.md`.
+    /// Sets the permanent code of the error, which clients branch on. `docs/errors.md` lists every code.
     #[must_use]
     pub fn with_code(self, code: &'static str) -> Self {
         self.with_ctx("code", code)
     }
 
-    /// A name below `place` that nothing reads, with the known name that it is nearest to.
+    /// An unknown name below `place`. The message suggests the nearest known name.
     #[must_use]
     pub fn unknown(place: &[&str], given: &str, known: &[&str]) -> Self {
         let mut msg = "Extra inputs are not permitted".to_owned();
@@ -94,14 +94,15 @@ impl FieldError {
         }
     }
 
-    /// Shows the value that came, cut when it is long. Not for secrets; a list or object with a secret in it is left out.
+    /// Adds the given value, shortened when it is long. Not for secrets; a list or an object that contains one is
+    /// omitted.
     #[must_use]
     pub fn with_input(mut self, input: &Node) -> Self {
         self.input = secret::shown(input);
         self
     }
 
-    /// Adds a limit or rule.
+    /// Adds an entry to `ctx`, such as a limit or a rule.
     #[must_use]
     pub fn with_ctx(mut self, name: &str, value: impl Into<Value>) -> Self {
         let value = match value.into() {
@@ -112,7 +113,8 @@ impl FieldError {
         self
     }
 
-    /// The first errors of a list, then one that counts the others. The others are not made.
+    /// The first 100 errors of a list, then an entry that counts the others. `show` runs for the listed
+    /// ones only.
     pub fn listed<T>(found: impl IntoIterator<Item = T>, show: impl Fn(T) -> Self) -> Vec<Self> {
         let mut found = found.into_iter();
         let mut errors: Vec<Self> = found.by_ref().take(MOST_LISTED).map(show).collect();
@@ -120,7 +122,7 @@ impl FieldError {
         errors
     }
 
-    /// Shortens a rendered list to its first `most` errors and the count of the others.
+    /// Shortens a rendered list to its first `most` errors and one entry that counts the others.
     pub fn shorten(errors: &mut Vec<Value>, most: usize) {
         let total = match errors.last().and_then(|last| last["ctx"]["total"].as_u64()) {
             Some(total) => usize::try_from(total).unwrap_or(usize::MAX),
@@ -136,7 +138,7 @@ impl FieldError {
         }
     }
 
-    /// The entry that counts what a list leaves out.
+    /// The entry that counts the errors that are not listed.
     fn others(root: Option<String>, shown: usize, others: usize) -> Self {
         let msg = format!("{others} more findings are not listed: correct these first");
         Self::new(root, "too_many_errors", msg)
@@ -144,8 +146,8 @@ impl FieldError {
             .with_ctx("total", shown + others)
     }
 
-    /// A finding of the fiscal engine, its path put under `prefix`: the one place where its parts find their names in
-    /// the API. `type` is the kind; `ctx` has the permanent `code` and, where they exist, both sums.
+    /// A violation from the fiscal engine, with its path below `prefix`. This is the one place that maps its parts to
+    /// names in the API: `type` is the kind; `ctx` has the permanent `code` and, where they exist, both sums.
     pub fn of_violation(prefix: &[&str], violation: &Violation) -> Self {
         let prefix = prefix.iter().map(|&step| step.to_owned());
         let mut error = Self::new(
@@ -172,7 +174,7 @@ impl FieldError {
     }
 }
 
-/// Ends a list of errors with the count of those that it leaves out.
+/// Appends the entry that counts the errors that are not listed.
 pub(crate) fn count_others(errors: &mut Vec<FieldError>, others: usize) {
     if others == 0 {
         return;
@@ -181,10 +183,10 @@ pub(crate) fn count_others(errors: &mut Vec<FieldError>, others: usize) {
     errors.push(FieldError::others(root, errors.len(), others));
 }
 
-/// Errors that a summary shows in full.
+/// Errors that a summary quotes.
 const SUMMARIZED: usize = 3;
 
-/// The code of the first error, and the sentences of the first few.
+/// The code of the first error, and the sentences of the first [`SUMMARIZED`] errors.
 pub(super) fn summary(fields: &[FieldError]) -> (String, String) {
     let code = fields.first().map_or_else(String::new, |first| {
         let code = first.ctx.get("code").and_then(Value::as_str);

@@ -1,11 +1,11 @@
-//! What an error must not show back: values under names that stand for secrets.
+//! Removes secrets from the values that an error shows, by the names of their members.
 //!
-//! A field that holds a secret says so itself (`Field::secret`). This is for names that no request declares, such as a
-//! misspelled `pin`.
+//! A field that holds a secret declares it (`Field::secret`). This module covers names that no request declares, such
+//! as a misspelled `pin`.
 
 use ecf::Node;
 
-/// Parts of names of secrets, in English and Spanish.
+/// Parts of names that mark a secret, in English and Spanish.
 const PARTS: [&str; 10] = [
     "secret",
     "passw",
@@ -19,21 +19,21 @@ const PARTS: [&str; 10] = [
     "contras",
 ];
 
-/// Whole words that are too short to be looked for inside others.
+/// Whole words that mark a secret, too short to be matched inside other words.
 const WORDS: [&str; 4] = ["pin", "pwd", "key", "invitation"];
 
-/// The value as an error shows it, or nothing where it holds a secret.
+/// The value as an error shows it, or null when it contains a secret.
 pub(crate) fn shown(input: &Node) -> Node {
     let shown = input.excerpt();
     let hides = match (input, &shown) {
-        // What was cut is no tree any more: its names stand between quotes.
+        // A shortened value is text, not a tree: the names in it stand between quotes.
         (Node::Array(_) | Node::Object(_), Node::Text(start)) => start.split('"').any(is_secret),
         (_, whole) => holds_secret(whole),
     };
     if hides { Node::Null } else { shown }
 }
 
-/// Whether a member of this name is likely to hold a secret.
+/// Whether a member with this name probably holds a secret.
 pub(crate) fn is_secret(name: &str) -> bool {
     let compact: String = name
         .chars()
@@ -53,7 +53,8 @@ fn holds_secret(node: &Node) -> bool {
     }
 }
 
-/// The words of `snake_case`, `kebab-case` and `camelCase`. An idempotency key is no secret.
+/// The words of `snake_case`, `kebab-case` and `camelCase`. The word `key` in the name of an idempotency key does not
+/// mark a secret.
 fn words(name: &str) -> impl Iterator<Item = String> {
     let mut words = vec![String::new()];
     let mut after_small = false;

@@ -1,4 +1,4 @@
-//! One field between being asked for and being used.
+//! One field: its value, its limits and its faults, until the reader ends it.
 
 use std::borrow::Cow;
 
@@ -8,18 +8,18 @@ use serde_json::{Map, Value};
 use super::Fields;
 use crate::FieldError;
 
-/// A field whose limits may still be named.
+/// A field that accepts further limits.
 #[must_use = "a field counts only once `required`, `optional` or `or` ended it"]
 pub struct Field<'f, T> {
     pub(super) fields: &'f mut Fields,
     pub(super) name: &'static str,
-    /// What was given, for showing it back.
+    /// The given value, which errors show.
     pub(super) input: Node,
     pub(super) secret: bool,
     pub(super) value: Result<Option<T>, Vec<Fault>>,
 }
 
-/// What is wrong with a field or one of its elements.
+/// A fault of a field or of one of its elements.
 pub(super) struct Fault {
     element: Option<usize>,
     kind: &'static str,
@@ -49,14 +49,14 @@ impl Fault {
 }
 
 impl<'f, T> Field<'f, T> {
-    /// Never shows back what was given, neither in errors of this field nor in later ones that name it.
+    /// Never shows the given value, neither in errors of this field nor in later errors that name it.
     pub fn secret(mut self) -> Self {
         self.secret = true;
         self.fields.hide(self.name);
         self
     }
 
-    /// Ends a field that must be given.
+    /// Ends a required field.
     pub fn required(self) -> Option<T> {
         if let Ok(None) = self.value {
             let missing = FieldError::missing([self.fields.root, self.name]);
@@ -66,7 +66,7 @@ impl<'f, T> Field<'f, T> {
         self.optional()
     }
 
-    /// Ends a field that may be left out. `None` also when it is wrong: the error is recorded, so the request fails.
+    /// Ends an optional field. `None` also for an invalid value: its error is recorded, so the request fails.
     pub fn optional(self) -> Option<T> {
         match self.value {
             Ok(value) => value,
@@ -99,12 +99,12 @@ impl<'f, T> Field<'f, T> {
         }
     }
 
-    /// Ends a field that has a default.
+    /// Ends a field with a default.
     pub fn or(self, default: T) -> T {
         self.optional().unwrap_or(default)
     }
 
-    /// Goes on with a checked or converted value.
+    /// Continues with a validated or converted value.
     pub(super) fn and_then<U>(self, step: impl FnOnce(T) -> Result<U, Fault>) -> Field<'f, U> {
         self.and_then_all(|value| step(value).map_err(|fault| vec![fault]))
     }

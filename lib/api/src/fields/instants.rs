@@ -1,9 +1,9 @@
-//! Instants as callers write them.
+//! Parses instants in the formats that callers use.
 
 use ecf::SANTO_DOMINGO;
 use jiff::{Timestamp, ToSpan as _, civil};
 
-/// The instant that a text in RFC 3339 names. Without an offset it is local time, −04:00; a date alone is its first instant.
+/// Parses an instant in RFC 3339. Without an offset it is local time, −04:00; a date alone is its first instant.
 pub fn first_instant(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     match day(text) {
@@ -12,7 +12,7 @@ pub fn first_instant(text: &str) -> Option<Timestamp> {
     }
 }
 
-/// As [`first_instant`], but a date alone is its last instant: the end of a span that includes the whole day.
+/// Like [`first_instant`], but a date alone is its last instant, so that a span includes the whole day.
 pub fn last_instant(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     match day(text) {
@@ -21,7 +21,7 @@ pub fn last_instant(text: &str) -> Option<Timestamp> {
     }
 }
 
-/// A date without a time of day: `2026-11-28`, or `20261128`.
+/// Parses a date without a time of day: `2026-11-28` or `20261128`.
 fn day(text: &str) -> Option<civil::Date> {
     let is_date = |character: char| character.is_ascii_digit() || character == '-';
     text.chars().all(is_date).then(|| text.parse().ok()).flatten()

@@ -1,4 +1,4 @@
-//! What a field can be: text, number, instant and so on.
+//! The kinds of fields: text, number, instant and so on.
 
 use std::{fmt::Display, str::FromStr};
 
@@ -15,7 +15,7 @@ use super::{Field, Fields, field::Fault};
 const RECEIPT_TYPE_LENGTH: usize = 2;
 const RECEIPT_TYPE_PATTERN: &str = "^(31|32|33|34|41|43|44|45|46|47)$";
 
-/// Standard Base64; many clients leave the padding away.
+/// Standard base64. Padding is optional, because many clients omit it.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
@@ -30,7 +30,7 @@ impl Fields {
         })
     }
 
-    /// A text that callers also write as a number, such as a code.
+    /// A text that callers may also send as a number, such as a code.
     pub fn text_or_number(&mut self, name: &'static str) -> Field<'_, String> {
         self.field(name, |node| match node.as_scalar() {
             Some(text) => Ok(text.to_owned()),
@@ -38,7 +38,7 @@ impl Fields {
         })
     }
 
-    /// `true` or `false`, or the words and digits that FastAPI takes for them.
+    /// `true` or `false`, or the other spellings that FastAPI accepts.
     pub fn boolean(&mut self, name: &'static str) -> Field<'_, bool> {
         self.field(name, |node| match node {
             Node::Bool(value) => Ok(*value),
@@ -54,7 +54,7 @@ impl Fields {
         })
     }
 
-    /// A whole number, also as text.
+    /// An integer, also as text.
     pub fn integer(&mut self, name: &'static str) -> Field<'_, i64> {
         self.field(name, |node| match node {
             Node::Number(text) => text.parse().map_err(|_| {
@@ -105,11 +105,11 @@ impl Fields {
             })
     }
 
-    /// Bytes in Base64. Never shown back: they are documents and keys.
+    /// Bytes in base64. Treated as a secret: they are documents and keys.
     pub fn base64(&mut self, name: &'static str) -> Field<'_, Vec<u8>> {
         let field = self.text(name).secret();
         field.and_then(|text| {
-            // Line breaks are how many tools write Base64.
+            // Many tools break base64 into lines.
             let compact: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
             BASE64.decode(compact).map_err(|error| {
                 let error = error.to_string();
@@ -118,7 +118,7 @@ impl Fields {
         })
     }
 
-    /// A domain type, through its own door; also written as a number.
+    /// A domain type, parsed with its `FromStr`; a number is accepted too.
     pub fn parsed<T>(&mut self, name: &'static str) -> Field<'_, T>
     where
         T: FromStr<Err: Display>,
@@ -126,7 +126,7 @@ impl Fields {
         self.text_or_number(name).parse()
     }
 
-    /// One of a closed list of words, exactly as spelled.
+    /// One of a closed list of words, in exact spelling.
     pub fn choice<T: Clone>(&mut self, name: &'static str, choices: &[(&str, T)]) -> Field<'_, T> {
         self.text(name)
             .and_then(|text| match choices.iter().find(|(word, _)| *word == text) {
@@ -138,7 +138,7 @@ impl Fields {
             })
     }
 
-    /// One of the tax authority's environments, spelled exactly.
+    /// An environment of the tax authority, in exact spelling.
     pub fn environment(&mut self, name: &'static str) -> Field<'_, Environment> {
         self.choice(
             name,
@@ -146,13 +146,13 @@ impl Fields {
         )
     }
 
-    /// One of the states of a receipt, spelled exactly.
+    /// A state of a receipt, in exact spelling.
     pub fn receipt_state(&mut self, name: &'static str) -> Field<'_, ReceiptState> {
         self.choice(name, &ReceiptState::ALL.map(|state| (state.as_str(), state)))
     }
 
-    /// One of the ten receipt types, as text or number. The refusal keeps the kinds of a pattern of two digits and says
-    /// which type is meant.
+    /// One of the ten receipt types, as text or number. The error has the kind of a pattern of two digits, and names
+    /// the type that was probably meant.
     pub fn receipt_type(&mut self, name: &'static str) -> Field<'_, ReceiptType> {
         self.text_or_number(name).and_then(|text| {
             text.parse().map_err(|error: UnknownReceiptType| {
@@ -172,7 +172,7 @@ impl Fields {
         })
     }
 
-    /// An object, handed on as it came.
+    /// An object, passed on unchanged.
     pub fn object(&mut self, name: &'static str) -> Field<'_, Node> {
         let node = self.take(name);
         let value = match &node {
@@ -187,7 +187,7 @@ impl Fields {
         }
     }
 
-    /// A list of anything, handed on as it came.
+    /// A list, passed on unchanged.
     pub fn list(&mut self, name: &'static str) -> Field<'_, Vec<Node>> {
         match self.take(name) {
             Node::Null => self.ready(name, Node::Null, Ok(None)),

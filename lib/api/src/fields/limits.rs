@@ -1,11 +1,11 @@
-//! What a field's value must keep to.
+//! Limits of a field's value.
 
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
 
 use super::{Field, field::Fault};
 
 impl<'f> Field<'f, String> {
-    /// Between so many characters, not bytes.
+    /// The length in characters, not bytes.
     pub fn length(self, limits: RangeInclusive<usize>) -> Self {
         self.and_then(|text| {
             let (least, most) = limits.into_inner();
@@ -22,7 +22,7 @@ impl<'f> Field<'f, String> {
         })
     }
 
-    /// Of a form; the pattern is what the caller is shown.
+    /// A format. `pattern` is only shown to the caller; `fits` decides.
     pub fn pattern(self, pattern: &'static str, fits: fn(&str) -> bool) -> Self {
         self.and_then(|text| {
             if fits(&text) {
@@ -33,12 +33,12 @@ impl<'f> Field<'f, String> {
         })
     }
 
-    /// An e-mail address, as far as its form tells.
+    /// An e-mail address; only its form is validated.
     pub fn email(self) -> Self {
         self.length(3..=80).pattern(r"^[^@\s]+@[^@\s]+\.[^@\s]+$", is_email)
     }
 
-    /// A domain type, through its own door.
+    /// A domain type, parsed with its `FromStr`.
     pub fn parse<T>(self) -> Field<'f, T>
     where
         T: FromStr<Err: Display>,
@@ -48,7 +48,7 @@ impl<'f> Field<'f, String> {
 }
 
 impl Field<'_, i64> {
-    /// Between two numbers, both included.
+    /// A range of numbers, both ends included.
     pub fn range(self, limits: RangeInclusive<i64>) -> Self {
         self.and_then(|number| {
             let (least, most) = limits.into_inner();
@@ -66,7 +66,7 @@ impl Field<'_, i64> {
 }
 
 impl<'f, T> Field<'f, Vec<T>> {
-    /// So many elements.
+    /// The number of elements.
     pub fn items(self, limits: RangeInclusive<usize>) -> Self {
         self.and_then(|elements| {
             let (least, most) = limits.into_inner();
@@ -86,7 +86,7 @@ impl<'f, T> Field<'f, Vec<T>> {
 }
 
 impl<'f> Field<'f, Vec<String>> {
-    /// Each element a domain type, through its own door.
+    /// Parses each element with the `FromStr` of a domain type.
     pub fn parse_each<T>(self) -> Field<'f, Vec<T>>
     where
         T: FromStr<Err: Display>,

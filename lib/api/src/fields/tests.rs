@@ -11,7 +11,7 @@ fn fields(root: &'static str, json: &str) -> Fields {
     Fields::new(root, members)
 }
 
-/// Reads one field of a body and gives its value, or its only error as `(type, msg, ctx)`.
+/// Reads one field of a body and returns its value, or its only error as `(type, msg, ctx)`.
 fn read<T>(json: &str, end: impl FnOnce(&mut Fields) -> Option<T>) -> Result<Option<T>, (String, String, Value)> {
     let mut fields = fields("body", json);
     let value = end(&mut fields);
@@ -194,7 +194,7 @@ fn an_instant_without_offset_is_local_time_of_the_country() {
         ("2026-11-27T14:00:00Z", Some(ten)),
         ("2026-11-27T10:00:00-04:00", Some(ten)),
         ("2026-11-27T16:00:00+02:00", Some(ten)),
-        // As a query gives it when the plus sign was not encoded.
+        // The value in a query whose plus sign was not encoded.
         ("2026-11-27T16:00:00 02:00", Some(ten)),
         ("2026-11-27T10:00:00", Some(ten)),
         ("2026-11-27 10:00:00", Some(ten)),
@@ -367,7 +367,7 @@ fn is_lower(text: &str) -> bool {
 }
 
 struct Change {
-    name: ecf_store::Edit<String>,
+    name: ecf_store::FieldEdit<String>,
     inner: Option<Inner>,
 }
 
@@ -393,17 +393,17 @@ impl FromFields for Change {
 
 #[test]
 fn a_change_tells_null_from_absent_and_reads_objects_within() {
-    use ecf_store::Edit;
+    use ecf_store::FieldEdit;
     let read = |json: &str| crate::read_body::<Change>(Node::parse(json.as_bytes()).unwrap());
     for (json, name, inner) in [
-        ("{}", Edit::Keep, None),
-        (r#"{"name": null}"#, Edit::Clear, None),
+        ("{}", FieldEdit::Keep, None),
+        (r#"{"name": null}"#, FieldEdit::Clear, None),
         (
             r#"{"name": "a", "inner": {}}"#,
-            Edit::Set("a".to_owned()),
+            FieldEdit::Set("a".to_owned()),
             Some(Inner(None)),
         ),
-        (r#"{"inner": {"size": 9}}"#, Edit::Keep, Some(Inner(Some(9)))),
+        (r#"{"inner": {"size": 9}}"#, FieldEdit::Keep, Some(Inner(Some(9)))),
     ] {
         let change = read(json).unwrap_or_else(|error| panic!("{json}: {error:?}"));
         assert_eq!((change.name, change.inner), (name, inner), "{json}");

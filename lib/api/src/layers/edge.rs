@@ -1,4 +1,5 @@
-//! The outermost layer: names the request, brings errors into their one shape, keeps caches away, and logs each failure once.
+//! The outermost layer: assigns the request id, gives every error the same format, forbids caching, and logs each
+//! failure once.
 
 use std::any::Any;
 
@@ -51,7 +52,7 @@ async fn answer(request: Request, next: Next, id: String) -> Response {
         response.headers_mut().remove(header::CONTENT_LENGTH);
     }
     if is_head {
-        // A refusal that was written anew has a body again.
+        // Rendering the error again has added a body.
         *response.body_mut() = Body::empty();
     }
     if let Ok(id) = HeaderValue::from_str(&id) {
@@ -61,7 +62,8 @@ async fn answer(request: Request, next: Next, id: String) -> Response {
     response
 }
 
-/// Answers carry keys, secrets and fiscal data: no cache keeps one unless its handler says so, and no browser guesses its type.
+/// Answers carry keys, secrets and fiscal data: no cache may store one unless its handler allows it, and no browser may
+/// guess its type.
 fn protect(headers: &mut HeaderMap) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers
@@ -69,12 +71,12 @@ fn protect(headers: &mut HeaderMap) {
         .or_insert(HeaderValue::from_static("no-store"));
 }
 
-/// What a panic is answered with. The hook has printed where it happened; the cause ties it to the request.
+/// The response to a panic. The panic hook has printed the place; the cause links it to the request.
 pub(super) fn panicked(_: Box<dyn Any + Send>) -> Response {
     ApiError::internal("the handler panicked").into_response()
 }
 
-/// Refusals of axum's own extractors are plain text; everything else is already in shape.
+/// Rejections by axum's extractors are plain text; all other responses have the right format already.
 fn refused_in_one_shape(response: Response) -> Response {
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();
@@ -94,7 +96,7 @@ fn is_plain(headers: &HeaderMap) -> bool {
         .is_none_or(|value| value.as_bytes().starts_with(b"text/plain"))
 }
 
-/// Logs a failure and puts the request's name into its body.
+/// Logs the response and puts the request id into the body of an error.
 fn named(response: Response, id: &str) -> Response {
     let status = response.status();
     let Some(refusal) = response.extensions().get::<Refusal>() else {
@@ -124,7 +126,7 @@ fn named(response: Response, id: &str) -> Response {
     renamed
 }
 
-/// Whether the caller's `If-None-Match` names the answer's entity tag.
+/// Whether the caller's `If-None-Match` contains the entity tag of the response.
 fn matches(known: &HeaderValue, headers: &HeaderMap) -> bool {
     let (Ok(known), Some(Ok(tag))) = (known.to_str(), headers.get(header::ETAG).map(|tag| tag.to_str())) else {
         return false;

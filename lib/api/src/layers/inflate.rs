@@ -1,4 +1,4 @@
-//! Bodies with `Content-Encoding`: inflated before anything reads them, within the limit of every body.
+//! Decompresses bodies with `Content-Encoding` before any other code reads them, within the body limit.
 
 use std::io::{self, Read};
 
@@ -28,7 +28,7 @@ pub(super) async fn inflate(request: Request, next: Next) -> Response {
             let is_other_encoding = error.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE;
             let mut response = error.into_response();
             if is_other_encoding {
-                // RFC 9110, section 15.5.16.
+                // RFC 9110, section 15.5.16: the answer lists the accepted encodings.
                 let headers = response.headers_mut();
                 headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(ACCEPTED));
             }
@@ -56,7 +56,7 @@ async fn inflated(request: Request) -> Result<Request, ApiError> {
     Ok(Request::from_parts(parts, Body::from(bytes)))
 }
 
-/// The encoding of the body; none for a body that is sent as it is.
+/// The encoding of the body; `None` for an unencoded body.
 fn encoding(headers: &HeaderMap) -> Result<Option<Encoding>, ApiError> {
     let given: Vec<String> = headers
         .get_all(CONTENT_ENCODING)
@@ -79,7 +79,7 @@ fn encoding(headers: &HeaderMap) -> Result<Option<Encoding>, ApiError> {
     }
 }
 
-/// Reads one byte more than a body may have: a small file may unpack to gigabytes.
+/// Reads at most one byte more than the body limit, because a small file may decompress to gigabytes.
 fn unpack(encoding: Encoding, packed: &[u8]) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if packed.is_empty() {
@@ -89,13 +89,13 @@ fn unpack(encoding: Encoding, packed: &[u8]) -> io::Result<Vec<u8>> {
     match encoding {
         Encoding::Gzip => MultiGzDecoder::new(packed).take(limit).read_to_end(&mut bytes),
         Encoding::Deflate if is_zlib(packed) => ZlibDecoder::new(packed).take(limit).read_to_end(&mut bytes),
-        // RFC 9110 means the zlib format; some clients send the bare stream.
+        // RFC 9110 defines `deflate` as the zlib format; some clients send a raw deflate stream.
         Encoding::Deflate => DeflateDecoder::new(packed).take(limit).read_to_end(&mut bytes),
     }?;
     Ok(bytes)
 }
 
-/// RFC 1950, section 2.2.
+/// Whether the bytes begin with a zlib header (RFC 1950, section 2.2).
 fn is_zlib(packed: &[u8]) -> bool {
     let [method, flags, ..] = packed else { return false };
     method & 0x0f == 8 && u16::from_be_bytes([*method, *flags]) % 31 == 0

@@ -1,5 +1,5 @@
-//! Refuses what an operation does not declare: names in the query, and a body where it takes none. A misspelt
-//! `validate_only` must not issue.
+//! Rejects what an operation does not declare: unknown query parameters, and a body where the operation takes none.
+//! Without it, a misspelt `validate_only` would issue a receipt.
 
 use axum::{
     body::{Body, to_bytes},
@@ -8,21 +8,22 @@ use axum::{
     response::Response,
 };
 use ecf::Node;
-use ecf_store::KeyScope;
+use ecf_store::api_keys::KeyScope;
 use http::Method;
 
 use super::BODY_LIMIT_BYTES;
 use crate::{ApiError, FieldError, error::secret::is_secret, query::pairs};
 
-/// The operations of the contract, one a line: `POST /api/v1/ecf?mode&amounts body issue`. The last words say what an API key needs.
-/// `cargo run -- openapi` writes it from what the handlers declare, together with the published document.
+/// The operations of the contract, one per line: `POST /api/v1/ecf?mode&amounts body issue`. The last words are the
+/// required permission. `cargo run -- openapi` generates the file from the handlers' declarations, together with the
+/// published document.
 const OPERATIONS: &str = include_str!("operations.txt");
-/// Only the contract's addresses: the services under `/fe/` are called by other issuers, who send what they like.
+/// Only paths of the contract. Other issuers call the services under `/fe/` and may send any parameter.
 const PREFIX: &str = "/api/v1/";
-/// The word of an operation that changes what holds for the whole company.
+/// Marks an operation that changes settings of the whole company.
 const HIGHEST_ENVIRONMENT: &str = "highest_environment";
 
-/// What an operation declares.
+/// An operation's declaration.
 #[derive(Debug, PartialEq, Eq)]
 struct Operation {
     query: Vec<&'static str>,
@@ -30,15 +31,16 @@ struct Operation {
     needs: Needs,
 }
 
-/// What an operation needs of the API key that calls it.
+/// The permission that an operation requires of the API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Needs {
     pub(crate) scope: KeyScope,
-    /// It changes what holds for the whole company, production included.
+    /// The operation changes settings of the whole company, production included.
     pub(crate) highest_environment: bool,
 }
 
-/// What the operation of a request needs. One that the contract does not list needs the full scope, unless it only reads.
+/// The permission that a request requires. An operation that the contract does not list requires the full scope, unless
+/// it only reads.
 pub(crate) fn needs(method: &Method, path: Option<&str>) -> Needs {
     let listed = path.and_then(|path| find(method, path));
     listed.map_or_else(|| Needs::of_unlisted(method), |operation| operation.needs)
@@ -55,7 +57,7 @@ pub(super) async fn refuse_undeclared(request: Request, next: Next) -> Result<Re
         let bytes = to_bytes(body, BODY_LIMIT_BYTES)
             .await
             .map_err(|_| ApiError::payload_too_large(BODY_LIMIT_BYTES))?;
-        // Many libraries send an empty object where there is nothing to send; PHP's is an empty list.
+        // Many libraries send an empty object instead of no body; in PHP it is an empty list.
         if !matches!(bytes.trim_ascii(), b"" | b"{}" | b"[]" | b"null") {
             let msg = "Extra inputs are not permitted: this operation takes no body";
             errors.push(FieldError::new(["body"], "extra_forbidden", msg));
@@ -88,17 +90,18 @@ impl Operation {
             .filter(|(name, _)| !self.query.contains(&name.as_str()));
         let error = |(name, value): (String, String)| {
             let error = FieldError::unknown(&["query"], &name, &self.query);
-            match is_secret(&name) {
-                true => error,
-                false => error.with_input(&Node::Text(value.into())),
+            if is_secret(&name) {
+                error
+            } else {
+                error.with_input(&Node::Text(value.into()))
             }
         };
         unknown.map(error).collect()
     }
 }
 
-/// The operation that a route serves; `None` when it is none of the contract, or has no such method. A route that the contract
-/// does not list takes no parameter.
+/// The operation of a route; `None` outside the contract and for a method that the path does not have. A route that the
+/// contract does not list takes no parameter.
 fn find(method: &Method, path: &str) -> Option<Operation> {
     if !path.starts_with(PREFIX) {
         return None;

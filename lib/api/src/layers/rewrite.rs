@@ -1,13 +1,13 @@
-//! Other spellings of paths that are part of the contract: `eCF` for `ecf`, `dgii` for `taxauth`.
+//! Alternative spellings of paths in the contract: `eCF` for `ecf`, `dgii` for `taxauth`.
 //!
-//! The gateway tells letter case apart, so the template has twin routes; behind it, here, they become one.
+//! The gateway is case-sensitive, so the template has twin routes. This module maps both to one.
 
 use http::{Uri, uri::PathAndQuery};
 
 const PREFIX: &str = "/api/v1/";
 const SPELLINGS: [(&str, &str); 2] = [("eCF", "ecf"), ("dgii", "taxauth")];
 
-/// The address with the first segment after `/api/v1/` in its own spelling; `None` when it has it already.
+/// The address with the canonical spelling of the first segment after `/api/v1/`; `None` when it has it already.
 pub(super) fn rewritten(uri: &Uri) -> Option<Uri> {
     let rest = uri.path().strip_prefix(PREFIX)?;
     let segment = rest.split('/').next().unwrap_or(rest);
@@ -22,7 +22,7 @@ pub(super) fn rewritten(uri: &Uri) -> Option<Uri> {
     Uri::from_parts(parts).ok()
 }
 
-/// The same path in the other spelling, if it has one: `/api/v1/eCF/states` of `/api/v1/ecf/states`.
+/// The same path in its alternative spelling, if it has one: `/api/v1/eCF/states` for `/api/v1/ecf/states`.
 pub fn other_spelling(path: &str) -> Option<String> {
     let rest = path.strip_prefix(PREFIX)?;
     let segment = rest.split('/').next().unwrap_or(rest);

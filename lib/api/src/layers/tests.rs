@@ -162,7 +162,7 @@ async fn k5_no_cache_keeps_an_answer_and_no_browser_guesses_its_type() {
         ("/api/v1/panic", "no-store"),
         ("/api/v1/number/x", "no-store"),
         ("/api/v1/xml-error", "no-store"),
-        // It says so itself.
+        // The handler sets its own header.
         ("/api/v1/file", "private, no-cache"),
     ] {
         let (_, headers, _) = get_path(path).await;
@@ -198,7 +198,7 @@ async fn a_file_the_caller_has_is_not_sent_again() {
     assert_eq!(ask(request).await.0, StatusCode::OK);
 }
 
-/// A rehearsal's route as the contract has it, which shows whether its handler ran.
+/// Sends a request to a route of the contract whose answer shows whether its handler ran.
 async fn issue(target: &str, method: Method, body: &str) -> (StatusCode, Value) {
     let routes = Router::new()
         .route("/api/v1/ecf", post(async || "issued").get(async || "listed"))
@@ -241,7 +241,7 @@ async fn a1_a_misspelt_rehearsal_does_not_issue() {
             assert_eq!(message.ends_with("; did you mean validate_only?"), meant, "{message}");
         }
     }
-    // The values are the handler's to judge, and so is a method that the route does not have.
+    // The handler validates the values, and the router rejects a method that the path does not have.
     for (target, method, status) in [
         ("/api/v1/ecf?validate_only=true", Method::POST, StatusCode::OK),
         ("/api/v1/ecf?status=accepted&limit=1", Method::GET, StatusCode::OK),

@@ -106,9 +106,10 @@ struct Filter(Option<bool>);
 
 impl FromFields for Filter {
     fn read(fields: &mut Fields) -> Option<Self> {
-        Some(Self(match fields.is_cleared("acked") {
-            true => None,
-            false => Some(fields.boolean("acked").or(false)),
+        Some(Self(if fields.is_cleared("acked") {
+            None
+        } else {
+            Some(fields.boolean("acked").or(false))
         }))
     }
 }

@@ -1,7 +1,7 @@
-//! What is shown of a company's certificates. The P12 and its PIN never are.
+//! The public view of a company's certificates. It never contains the P12 file or its PIN.
 
 use ecf::Environment;
-use ecf_store::{CertificateSummary, CompanyId};
+use ecf_store::{CompanyId, certificates::CertificateSummary};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -32,7 +32,7 @@ pub struct CertificateView {
 }
 
 impl CertificateView {
-    /// A certificate of this company, as a key of this environment sees it.
+    /// The view of a certificate for an API key of this environment.
     pub fn of(
         company: &CompanyId,
         summary: CertificateSummary,
@@ -71,7 +71,7 @@ pub struct CompanyCertificateView {
 }
 
 impl CompanyCertificateView {
-    /// The active certificate, as a key of this environment sees it.
+    /// The view of the active certificate for an API key of this environment.
     pub fn of(summary: &CertificateSummary, environment: Environment, now: Timestamp) -> Self {
         Self {
             active: summary.not_before <= now && now <= summary.not_after,

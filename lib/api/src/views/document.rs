@@ -1,12 +1,15 @@
-//! A receipt as the API shows it.
+//! A receipt in the API.
 //!
-//! Optional fields that are absent are `null`, not left out, so that a reader sees what there is to expect.
+//! Absent optional fields are `null`, not omitted, so that a reader sees every field.
 
 use std::collections::BTreeMap;
 
 use ecf::catalogue::EstadoAprobacion;
 use ecf::{EventDerivedStage, StampHosts};
-use ecf_store::{BuyerAnswer, BuyerDelivery, Receipt};
+use ecf_store::{
+    Receipt,
+    receipts::{BuyerAnswer, BuyerDelivery},
+};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -75,7 +78,7 @@ pub struct ReachedStageView {
 impl ReachedStageView {
     fn all_of(receipt: &Receipt) -> Vec<Self> {
         let notified = receipt.notified_at.zip(EventDerivedStage::notified(receipt.state));
-        let answered = receipt.buyer_answer.as_ref().map(|answer| {
+        let answered = receipt.buyer.answer.as_ref().map(|answer| {
             let stage = match answer.estado {
                 EstadoAprobacion::Aceptado => EventDerivedStage::BUYER_APPROVED,
                 EstadoAprobacion::Rechazado => EventDerivedStage::BUYER_REJECTED,
@@ -149,31 +152,31 @@ impl From<&BuyerAnswer> for BuyerAnswerView {
 }
 
 impl DocumentView {
-    /// The receipt as it stands, its stamp at these hosts.
+    /// The view of a receipt; its stamp uses these hosts.
     pub fn of(receipt: &Receipt, hosts: &StampHosts) -> Self {
-        let signed = receipt.signed.as_ref();
+        let signed = receipt.fiscal.signed.as_ref();
         Self {
             public_id: receipt.public_id.to_string(),
             idempotency_key: receipt.idempotency_key.clone(),
             external_id: receipt.external_id.clone(),
-            ecf_type: receipt.ecf_type.as_str().to_owned(),
+            ecf_type: receipt.fiscal.ecf_type.as_str().to_owned(),
             environment: receipt.scope.environment.as_str().to_owned(),
             encf: signed.map(|signed| signed.encf.to_string()),
             status: receipt.state.to_string(),
             created_at: receipt.created_at.into(),
             updated_at: receipt.updated_at.into(),
             scheduled_for: receipt.scheduled_for.map(Instant),
-            track_id: receipt.track_id.clone().into(),
+            track_id: receipt.sending.track_id.clone().into(),
             security_code: signed.map(|signed| signed.security_code.clone()).into(),
             electronic_stamp: receipt.electronic_stamp(hosts),
             sign_date: signed.map(|signed| signed.sign_date.clone()),
-            submitted_at: receipt.submitted_at.map(Instant),
+            submitted_at: receipt.sending.submitted_at.map(Instant),
             completed_at: receipt.completed_at.map(Instant),
             error_code: receipt.error_code.clone(),
             error_message: receipt.error_message.clone(),
             explanations: ExplanationView::all_of(receipt),
-            buyer_delivery: receipt.buyer_delivery.as_ref().map(Into::into),
-            buyer_answer: receipt.buyer_answer.as_ref().map(Into::into),
+            buyer_delivery: receipt.buyer.delivery.as_ref().map(Into::into),
+            buyer_answer: receipt.buyer.answer.as_ref().map(Into::into),
             stages: ReachedStageView::all_of(receipt),
         }
     }
@@ -193,13 +196,13 @@ pub struct FullDocumentView {
 }
 
 impl FullDocumentView {
-    /// The receipt as it stands, its stamp at these hosts, in a deployment that retains documents for this number of years.
+    /// The view of a receipt; its stamp uses these hosts, and the deployment retains documents for `retention_years`.
     pub fn of(receipt: &Receipt, hosts: &StampHosts, retention_years: u32) -> Self {
         Self {
             document: DocumentView::of(receipt, hosts),
             response: TaxauthResponse::of(receipt.taxauth_response.as_deref()),
             artifacts: ArtifactsView::of(receipt, retention_years),
-            delivery_alarm_hours: receipt.delivery_alarm_hours,
+            delivery_alarm_hours: receipt.alarms.delivery_hours,
         }
     }
 }
@@ -222,10 +225,14 @@ pub struct ArtifactsView {
 impl ArtifactsView {
     /// The files of this receipt.
     pub fn of(receipt: &Receipt, retention_years: u32) -> Self {
-        let is_signed = receipt.signed.is_some();
-        let has_rfce = receipt.signed.as_ref().is_some_and(|signed| signed.rfce.is_some());
+        let is_signed = receipt.fiscal.signed.is_some();
+        let has_rfce = receipt
+            .fiscal
+            .signed
+            .as_ref()
+            .is_some_and(|signed| signed.rfce.is_some());
         let has_response = receipt.taxauth_response.is_some();
-        // The generated XML is the signed one without its signature, the RI is made of it when it is asked for.
+        // The generated XML is the signed one without its signature; the RI is rendered on request.
         let files = [
             ("generated_xml", "generated-xml", is_signed),
             ("signed_xml", "signed-xml", is_signed),
@@ -237,11 +244,12 @@ impl ArtifactsView {
                 "arecf",
                 "arecf",
                 receipt
-                    .buyer_delivery
+                    .buyer
+                    .delivery
                     .as_ref()
                     .is_some_and(|delivery| delivery.arecf.is_some()),
             ),
-            ("acecf", "acecf", receipt.buyer_answer.is_some()),
+            ("acecf", "acecf", receipt.buyer.answer.is_some()),
         ];
         let there = files.into_iter().filter(|(_, _, is_there)| *is_there);
         let id = receipt.public_id;

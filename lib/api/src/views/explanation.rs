@@ -1,4 +1,4 @@
-//! What the tax authority's messages mean, beside its own words.
+//! The meaning of the tax authority's messages, beside their original text.
 
 use ecf::rules::{Explanation, explain};
 use ecf_store::Receipt;
@@ -28,7 +28,7 @@ pub struct ExplanationView {
 }
 
 impl ExplanationView {
-    /// Every message of the stored answer whose meaning is known.
+    /// The explanation of every known message in the stored answer.
     pub fn all_of(receipt: &Receipt) -> Vec<Self> {
         let mut messages = Vec::new();
         if let Some(answer) = &receipt.taxauth_response
@@ -66,7 +66,7 @@ impl ExplanationView {
     }
 }
 
-/// The pairs of code and words, wherever the authority's several shapes of an answer have them.
+/// Collects the pairs of code and text from all formats of the authority's answers.
 fn collect(answer: &Value, messages: &mut Vec<(String, String)>) {
     match answer {
         Value::Array(items) => items.iter().for_each(|item| collect(item, messages)),

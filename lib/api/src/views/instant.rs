@@ -1,4 +1,4 @@
-//! Instants as the API writes them.
+//! The format of instants in the API.
 
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};

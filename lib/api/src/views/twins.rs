@@ -1,7 +1,7 @@
 //! Fields that are served under two names.
 //!
-//! The specification writes `taxauth` where the published client writes `dgii`, and both are served. Each pair is made
-//! here and flattened into the views, so no view can carry one without the other.
+//! The specification writes `taxauth` where the published client writes `dgii`; both are served. Each pair is built
+//! here and flattened into the views, so that a view cannot contain one without the other.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -53,7 +53,7 @@ pub struct TaxauthResponse {
 }
 
 impl TaxauthResponse {
-    /// From the stored text. Clients demand an object: any other answer is put into one, under `text`.
+    /// Reads the stored text. Clients require an object: any other answer is wrapped as `{"text": …}`.
     pub fn of(stored: Option<&str>) -> Self {
         let taxauth_response = stored.and_then(as_object);
         Self {
@@ -63,7 +63,7 @@ impl TaxauthResponse {
     }
 }
 
-/// The tax authority's answer as an object, byte for byte when it is one.
+/// The tax authority's answer as an object: byte for byte when it is one, wrapped otherwise.
 pub fn as_object(stored: &str) -> Option<Box<RawValue>> {
     match serde_json::from_str::<Box<RawValue>>(stored) {
         Ok(json) if json.get().starts_with('{') => Some(json),

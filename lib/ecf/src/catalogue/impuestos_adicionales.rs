@@ -1,4 +1,4 @@
-//! Taxes beside the ITBIS.
+//! Taxes other than the ITBIS.
 
 use crate::field::Catalogue;
 

@@ -23,7 +23,7 @@ pub(super) const MONEDAS: Catalogue = &[
     ("COP", "PESO COLOMBIANO"),
 ];
 
-/// What programs write in place of the code.
+/// Common texts that stand for a code.
 pub(super) const ALSO: &[(&str, &str)] = &[
     ("US$", "USD"),
     ("$", "USD"),
@@ -46,7 +46,7 @@ pub(super) const ALSO: &[(&str, &str)] = &[
     ("gourde", "HTG"),
 ];
 
-/// Whether the text names the Dominican peso, which is no other currency.
+/// Whether the text names the Dominican peso, which does not count as another currency.
 pub(crate) fn is_peso(text: &str) -> bool {
     matches!(
         crate::field::words(text).concat().as_str(),

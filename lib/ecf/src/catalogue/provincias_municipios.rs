@@ -1,4 +1,4 @@
-//! Provinces, municipalities and municipal districts. The first two digits name the province, the next two the
+//! Provinces, municipalities and municipal districts. The first two digits are the province, the next two the
 //! municipality, the last two the district; `00` stands for the whole.
 
 use crate::field::Catalogue;

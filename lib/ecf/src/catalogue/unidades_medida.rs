@@ -134,7 +134,7 @@ pub(super) const ABREVIATURAS: &[&str] = &[
     "OZT",
 ];
 
-/// What programs write in place of the code: the abbreviations, and customary others.
+/// Common texts that stand for a code: the abbreviations, and other usual forms.
 pub(super) const ALSO: &[(&str, &str)] = &[
     ("BARR", "1"),
     ("BOL", "2"),

@@ -1,5 +1,5 @@
-//! The declarations against the machine-readable field reference: every path, its obligation in each type, its limits,
-//! occurrences and codes.
+//! Compares the declarations with the machine-readable field reference: every path, its obligation in each type, its
+//! limits, occurrences and codes.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,7 +9,7 @@ use super::Document;
 use crate::ReceiptType;
 use crate::field::{Block as _, Class, Field, Form, Presence, Sign};
 
-/// The rows of a CSV file by the name of the column.
+/// The rows of a CSV file, by column name.
 fn table(name: &str) -> Option<Vec<HashMap<String, String>>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared/reference")
@@ -36,7 +36,7 @@ fn cells(line: &str) -> Vec<String> {
     cells
 }
 
-/// What a cell says of one type: `[31,32] a ; [33] b` differs between types.
+/// The part of a cell for one type: `[31,32] a ; [33] b` differs between types.
 fn of_type(cell: &str, receipt_type: ReceiptType) -> &str {
     if !cell.starts_with("[3") && !cell.starts_with("[4") {
         return cell;
@@ -71,7 +71,7 @@ fn every_field_of_the_reference_is_declared_and_no_other() {
     let mut order = Vec::new();
     for row in &rows {
         let path = row["path"].as_str();
-        // The root has no row, and the signature is not ours to write.
+        // The root has no row, and the signature is written by `xmldsig`.
         if matches!(path, "ECF" | "ECF/Signature") {
             continue;
         }
@@ -110,14 +110,14 @@ fn compare(path: &str, field: &Field, row: &HashMap<String, String>, receipt_typ
     if presence == Presence::Forbidden || code == '0' {
         return;
     }
-    // What the schema demands inside its parent is mandatory whatever the format says, and nothing else is.
+    // A field is mandatory exactly when the schema demands it inside its parent, regardless of the format.
     let in_schema = of_type(&row["min_occurs"], receipt_type);
     let accepted_absence = matches!(field.name, "TipoIngresos") && receipt_type.is_note();
     let mandatory = in_schema == "1" || (code == '1' && !accepted_absence);
     assert_eq!(presence == Presence::Mandatory, mandatory, "{place}: presence");
 
     let most: u32 = of_type(&row["max_occurs"], receipt_type).parse().unwrap();
-    // Small consumer invoices have up to 10,000 lines: only their summary is sent.
+    // Small consumer invoices have up to 10,000 lines, because only their summary is sent.
     let wider = receipt_type == ReceiptType::E32 && field.name == "Item";
     assert_eq!(
         field.limit.of(receipt_type),

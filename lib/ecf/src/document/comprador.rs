@@ -1,11 +1,11 @@
-//! `Encabezado/Comprador`: who buys; the supplier in type 41, the payee abroad in type 47.
+//! `Encabezado/Comprador`: the buyer; the supplier in type 41, the payee abroad in type 47.
 
 use crate::catalogue::ProvinciaMunicipio;
 use crate::field::{Class, text, text_of};
 use crate::{Fecha, Rnc, Texto};
 
 block! {
-    /// Who buys.
+    /// The buyer.
     pub struct Comprador {
         rnc_comprador: Option<Rnc>, "RNCComprador", "1222102120", "Taxpayer number of the buyer; excludes IdentificadorExtranjero";
         identificador_extranjero: Option<Texto> = text(20), "IdentificadorExtranjero", "0222002023", "Identity of a foreigner without a Dominican number";

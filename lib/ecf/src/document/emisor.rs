@@ -1,11 +1,11 @@
-//! `Encabezado/Emisor`: who issues the receipt.
+//! `Encabezado/Emisor`: the issuer of the receipt.
 
 use crate::catalogue::ProvinciaMunicipio;
 use crate::field::{Class, Limit, text, text_of};
 use crate::{Fecha, Rnc, Texto};
 
 block! {
-    /// Who issues the receipt.
+    /// The issuer of the receipt.
     pub struct Emisor {
         rnc_emisor: Option<Rnc>, "RNCEmisor", "1111111111", "Taxpayer number of the issuer";
         razon_social_emisor: Option<Texto> = text(150), "RazonSocialEmisor", "1111111111", "Legal name of the issuer";

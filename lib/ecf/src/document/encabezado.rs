@@ -1,10 +1,10 @@
-//! `Encabezado`: everything but the lines.
+//! `Encabezado`: everything except the lines.
 
 use super::{Comprador, Emisor, IdDoc, InformacionesAdicionales, OtraMoneda, Totales, Transporte};
 use crate::catalogue::Version;
 
 block! {
-    /// Everything but the lines.
+    /// Everything except the lines.
     pub struct Encabezado {
         version: Option<Version>, "Version", "1111111111", "Version of the format; filled in when absent";
         id_doc: IdDoc, "IdDoc", "1111111111", "What the receipt is and how it is paid";

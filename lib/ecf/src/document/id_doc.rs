@@ -1,4 +1,4 @@
-//! `Encabezado/IdDoc`: what the receipt is and how it is paid.
+//! `Encabezado/IdDoc`: the identity of the receipt and its terms of payment.
 
 use crate::catalogue::{
     FormaPago, IndicadorEnvioDiferido, IndicadorMontoGravado, IndicadorNotaCredito, IndicadorServicioTodoIncluido,
@@ -7,14 +7,14 @@ use crate::catalogue::{
 use crate::field::{Class, Form, Limit, text, text_of};
 use crate::{Encf, Fecha, Monto, ReceiptType, Texto};
 
-/// Pages of the printed representation: notes have one digit more.
+/// The number of pages of the printed representation. In notes it may have one digit more.
 const TOTAL_PAGINAS: Form = Form::Integer {
     min: 2,
     max: Limit::wider_in_notes(9_999, 99_999),
 };
 
 block! {
-    /// What the receipt is and how it is paid.
+    /// The identity of the receipt and its terms of payment.
     pub struct IdDoc {
         tipo_ecf: Option<ReceiptType>, "TipoeCF", "1111111111", "Type of the receipt; filled in from ecf_type when absent";
         encf: Option<Encf>, "eNCF", "1111111111", "Number of the receipt; taken from the open range when absent";
@@ -38,7 +38,7 @@ block! {
 }
 
 block! {
-    /// By what the receipt is paid.
+    /// The forms of payment.
     pub struct TablaFormasPago {
         forma_de_pago: Vec<FormaDePago> [Limit::all(7)], "FormaDePago", "1110101111", "One entry per form of payment";
     }

@@ -61,7 +61,7 @@ block! {
 }
 
 block! {
-    /// What the payer withholds.
+    /// Taxes that the payer withholds.
     pub struct Retencion {
         indicador_agente_retenciono_percepcion: Option<IndicadorAgenteRetencionoPercepcion>, "IndicadorAgenteRetencionoPercepcion", "2022100001", "Withheld or collected ahead";
         monto_itbis_retenido: Option<Monto>, "MontoITBISRetenido", "2022200000", "ITBIS withheld";
@@ -70,7 +70,7 @@ block! {
 }
 
 block! {
-    /// Content of one reference unit.
+    /// The content of one reference unit.
     pub struct TablaSubcantidad {
         subcantidad_item: Vec<SubcantidadItem> [Limit::all(5)], "SubcantidadItem", "1111000100", "One entry per content";
     }
@@ -127,14 +127,14 @@ block! {
 }
 
 block! {
-    /// Taxes beside the ITBIS that the line carries.
+    /// Taxes other than the ITBIS on the line.
     pub struct TablaImpuestoAdicional {
         impuesto_adicional: Vec<ImpuestoAdicionalItem> [Limit::all(2)], "ImpuestoAdicional", "1111001100", "One entry per tax";
     }
 }
 
 block! {
-    /// One tax that the line carries; its rate and amount stand in the totals.
+    /// One tax on the line. Its rate and amount are in the totals.
     pub struct ImpuestoAdicionalItem {
         tipo_impuesto: Option<TipoImpuesto>, "TipoImpuesto", "cccc00cc00", "Code of the tax";
     }

@@ -1,4 +1,4 @@
-//! `Encabezado/OtraMoneda`: the sums in the currency that was agreed, when it is not the Dominican peso.
+//! `Encabezado/OtraMoneda`: the sums in the agreed currency, if it is not the Dominican peso.
 
 use crate::catalogue::{TipoImpuesto, TipoMoneda};
 use crate::field::{Limit, Sign, money};
@@ -25,14 +25,14 @@ block! {
 }
 
 block! {
-    /// Taxes beside the ITBIS, in the other currency.
+    /// Taxes other than the ITBIS, in the other currency.
     pub struct ImpuestosAdicionalesOtraMoneda {
         impuesto_adicional_otra_moneda: Vec<ImpuestoAdicionalOtraMoneda> [Limit::all(20)], "ImpuestoAdicionalOtraMoneda", "1111001100", "One entry per tax";
     }
 }
 
 block! {
-    /// One tax beside the ITBIS, in the other currency.
+    /// One tax other than the ITBIS, in the other currency.
     pub struct ImpuestoAdicionalOtraMoneda {
         tipo_impuesto_otra_moneda: Option<TipoImpuesto>, "TipoImpuestoOtraMoneda", "cccc002200", "Code of the tax";
         tasa_impuesto_adicional_otra_moneda: Option<Porcentaje>, "TasaImpuestoAdicionalOtraMoneda", "cccc002200", "The same rate as in the totals";

@@ -1,14 +1,14 @@
-//! `Paginacion/Pagina`: which lines stand on which printed page, with their sums.
+//! `Paginacion/Pagina`: the printed pages, with their lines and sums.
 
 use crate::Monto;
 use crate::field::{Form, Limit, Sign, line_number, money, page_number};
 
-/// Pages follow the limits of lines, but for small consumer invoices.
+/// The limit of pages equals that of lines, except in small consumer invoices.
 const PAGES: Limit = Limit::wider_in_notes(1_000, 10_000);
 const LINE: Form = line_number();
 
 block! {
-    /// The printed pages, when there is more than one.
+    /// The printed pages, if there are several.
     pub struct Paginacion {
         pagina: Vec<Pagina> [PAGES], "Pagina", "cccccccccc", "One page";
     }

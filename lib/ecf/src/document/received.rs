@@ -1,4 +1,4 @@
-//! Reading the receipt of another issuer from its XML, as far as it can be read.
+//! Reads the receipt of another issuer from XML, as far as it is readable.
 
 use super::{Document, ROOT};
 use crate::draft::too_many_lines;
@@ -10,21 +10,21 @@ use crate::{Amounts, Encf, ReceiptType, Rnc};
 /// A receipt read from XML.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Received {
-    /// What could be read. Amounts keep the text they came with.
+    /// The readable fields. Amounts keep their original text.
     pub document: Document,
-    /// The type that the receipt claims to be.
+    /// The type that the receipt states.
     pub receipt_type: ReceiptType,
-    /// What could not be read, is missing or must not be there; in document order.
+    /// Fields that are unreadable, missing or forbidden, in document order.
     pub violations: Vec<Violation>,
 }
 
 impl Document {
-    /// Reads a receipt, signed or not. The signature is left out: who needs trust verifies the bytes first.
+    /// Reads a receipt, signed or not. The signature is ignored: a caller that needs trust verifies the bytes first.
     ///
     /// # Errors
     ///
-    /// When the bytes are no XML, the root is no `ECF`, or no type can be read. Faults of single fields are listed in
-    /// [`Received::violations`].
+    /// When the bytes are not XML, the root is not `ECF`, or the type is unreadable. Faults of single fields are listed
+    /// in [`Received::violations`].
     pub fn from_xml(bytes: &[u8]) -> Result<Received, XmlError> {
         let root = xml::parse_root(bytes, ROOT)?;
         let given = ["Encabezado", "IdDoc", "TipoeCF"]
@@ -46,7 +46,7 @@ impl Document {
     }
 }
 
-/// Who sent which number to whom: as much of a receipt as an answer to it must name, whatever else is wrong with it.
+/// Issuer, buyer and number: the fields that an answer must name even if the rest of the receipt is invalid.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Heading {
     /// The issuer.
@@ -58,12 +58,11 @@ pub struct Heading {
 }
 
 impl Heading {
-    /// Reads the heading of a receipt, of whatever type it says it is and in whatever encoding. What stands behind `Encabezado` is
-    /// not read.
+    /// Reads the heading of a receipt of any type and in any encoding. Content after `Encabezado` is not read.
     ///
     /// # Errors
     ///
-    /// When the bytes are no XML, or the root is no `ECF`.
+    /// When the bytes are not XML, or the root is not `ECF`.
     pub fn from_xml(bytes: &[u8]) -> Result<Self, XmlError> {
         let root = xml::parse_beginning(bytes, ROOT, "Encabezado")?;
         let text = |block: &str, name: &str| {

@@ -35,14 +35,14 @@ block! {
 }
 
 block! {
-    /// Taxes beside the ITBIS.
+    /// Taxes other than the ITBIS.
     pub struct ImpuestosAdicionales {
         impuesto_adicional: Vec<ImpuestoAdicional> [Limit::all(20)], "ImpuestoAdicional", "1111001100", "One entry per tax";
     }
 }
 
 block! {
-    /// One tax beside the ITBIS: exactly one of the three amounts, by the class of its code.
+    /// One tax other than the ITBIS: exactly one of the three amounts is present, depending on the class of its code.
     pub struct ImpuestoAdicional {
         tipo_impuesto: Option<TipoImpuesto>, "TipoImpuesto", "ccc200cc00", "Code of the tax";
         tasa_impuesto_adicional: Option<Porcentaje>, "TasaImpuestoAdicional", "ccc200cc00", "Percentage, or pesos per unit for codes 006 to 022";

@@ -1,11 +1,11 @@
-//! `Encabezado/Transporte`: who carries the goods, and where to.
+//! `Encabezado/Transporte`: carrier, route and destination of the goods.
 
 use crate::Texto;
 use crate::catalogue::ViaTransporte;
 use crate::field::{Class, text, text_of};
 
 block! {
-    /// Who carries the goods, and where to.
+    /// Carrier, route and destination of the goods.
     pub struct Transporte {
         via_transporte: Option<ViaTransporte>, "ViaTransporte", "0000000030", "By land, sea or air";
         pais_origen: Option<Texto> = text_of(Class::Place, 60), "PaisOrigen", "0000000030", "Country the goods come from, without digits";

@@ -1,9 +1,9 @@
-//! The amounts of a payload as its caller stated them, before what was left out is filled in.
+//! The amounts of a payload as the caller stated them, before missing ones are filled in.
 
 use crate::document::{DescuentosORecargos, Document, OtraMoneda, Pagina, Paginacion, Totales};
 
-/// What the caller stated of the amounts that depend on the lines. The search for the cause of a wrong sum starts from
-/// them, and no finding says of a computed amount that it was given.
+/// The caller's amounts that depend on the lines. The search for the cause of a wrong sum starts from them, and
+/// findings never describe a computed amount as given.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Given {
     pub(crate) totales: Totales,
@@ -13,7 +13,7 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    /// Of a document that is not completed yet.
+    /// Reads the amounts of a document that is not completed yet.
     pub(crate) fn of(document: &Document) -> Self {
         Self {
             totales: document.encabezado.totales.clone(),
@@ -38,7 +38,7 @@ impl Given {
         &self.paginacion.pagina
     }
 
-    /// Whether the caller stated amounts of additional taxes. Then the list is the caller's own, and nothing is added.
+    /// Whether the caller stated amounts of additional taxes. If so, nothing is added to the list.
     pub(crate) fn states_taxes(&self) -> bool {
         self.totales
             .impuestos_adicionales

@@ -2,7 +2,7 @@
 
 use crate::{Document, Encf, Fecha, FechaHora, Monto, Ncf, ReceiptType, Rnc};
 
-/// A complete receipt with its number. Only the signature and its instant are missing.
+/// A complete receipt with its number. Only the signature and the signing time are missing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Numbered {
     encf: Encf,
@@ -30,12 +30,12 @@ impl Numbered {
         &self.document
     }
 
-    /// The canonical bytes of the receipt without its signature, signed at this civil time.
+    /// The canonical bytes of the receipt with this signing time, without a signature.
     pub fn to_xml(&self, signed_at: FechaHora) -> Vec<u8> {
         self.document.write(Some(signed_at))
     }
 
-    /// Who issues.
+    /// The issuer.
     pub fn rnc_emisor(&self) -> &Rnc {
         self.document
             .encabezado
@@ -45,7 +45,7 @@ impl Numbered {
             .expect("RNCEmisor is mandatory in every type")
     }
 
-    /// Who buys, when a Dominican number is given.
+    /// The buyer, if a Dominican number is given.
     pub fn rnc_comprador(&self) -> Option<&Rnc> {
         self.document.encabezado.comprador.rnc_comprador.as_ref()
     }
@@ -59,7 +59,7 @@ impl Numbered {
             .expect("FechaEmision is mandatory in every type")
     }
 
-    /// The total, which prints as it is written in the document.
+    /// The total, whose `Display` gives the text in the document.
     pub fn monto_total(&self) -> &Monto {
         self.document
             .encabezado
@@ -79,8 +79,7 @@ impl Numbered {
         self.document.informacion_referencia.ncf_modificado.as_ref()
     }
 
-    /// Whether a summary is sent in its place: a consumer invoice below
-    /// [`SUMMARY_THRESHOLD`](crate::SUMMARY_THRESHOLD).
+    /// Whether a summary is sent instead: a consumer invoice below [`SUMMARY_THRESHOLD`](crate::SUMMARY_THRESHOLD).
     pub fn goes_as_summary(&self) -> bool {
         self.document.goes_as_summary()
     }

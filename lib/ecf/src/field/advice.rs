@@ -1,6 +1,6 @@
-//! What to write in place of a value that cannot be read: the usual misspellings, each with its right form.
+//! Advice for values that cannot be read: common misspellings, each with its correct form.
 //!
-//! Nothing here accepts a value: a misspelled value is refused, and the refusal says what to write.
+//! Advice never accepts a value. A misspelled value is refused, and the refusal says what to write.
 
 mod code;
 mod date;
@@ -14,7 +14,7 @@ pub(super) use identity::{meant_encf, meant_ncf, meant_rnc};
 pub(super) use number::{Meant, meant_decimal, meant_integer};
 pub(super) use text::{longer_field, meant_text};
 
-/// The given text in quotes, shortened.
+/// The text in quotes, cut to a maximum length.
 pub(super) fn quoted(text: &str) -> String {
     const LONGEST: usize = 60;
     match text.char_indices().nth(LONGEST) {
@@ -37,7 +37,7 @@ pub(crate) fn words(text: &str) -> Vec<String> {
     let folded: String = text
         .chars()
         .flat_map(char::to_lowercase)
-        // Accents may come as characters of their own.
+        // Accents may be separate combining characters.
         .filter(|character| !matches!(character, '\u{300}'..='\u{36F}'))
         .map(|character| match character {
             'á' | 'à' | 'ä' | 'â' => 'a',

@@ -1,12 +1,13 @@
-//! Whether what must be there is there, and nothing that must not.
+//! Checks presence: mandatory fields must be present, forbidden ones absent.
 
+use crate::codes;
 use std::collections::HashSet;
 
 use super::{Block, Content, Field, Form, Member, Presence, refusal};
-use crate::violation::{UNKNOWN_FIELD, Violation};
+use crate::violation::Violation;
 use crate::{Fecha, ReceiptType};
 
-/// A walk over a document that collects what is missing, forbidden or too often there.
+/// Collects missing, forbidden and repeated fields of a document.
 #[derive(Debug)]
 pub(crate) struct Checker {
     receipt_type: ReceiptType,
@@ -15,20 +16,17 @@ pub(crate) struct Checker {
     violations: Vec<Violation>,
 }
 
-/// How far the document has come.
+/// How complete the document must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// Number, expiry and instant of signing may still be missing.
+    /// Number, expiry and signing time may be missing.
     Draft,
-    /// Nothing may be missing.
+    /// No mandatory field may be missing.
     Whole,
 }
 
-/// Fields that are assigned later: the number with its expiry from a range, the instant of signing.
+/// Fields that are assigned later: the number and its expiry from a range, and the signing time.
 const ASSIGNED_LATER: [&str; 3] = ["eNCF", "FechaVencimientoSecuencia", "FechaHoraFirma"];
-
-/// The code of a list with more elements than allowed.
-const TOO_OFTEN: &str = "ESTRUCTURA-03";
 
 impl Checker {
     /// All violations of presence and occurrence in a document of this type.
@@ -43,7 +41,7 @@ impl Checker {
         checker.violations
     }
 
-    /// Adds to the faults of reading what is missing beside them. What could not be read is not missing too.
+    /// Adds missing fields to the faults of reading. A field that could not be read is not also reported as missing.
     pub(crate) fn check_beside(
         document: &impl Block,
         receipt_type: ReceiptType,
@@ -51,17 +49,17 @@ impl Checker {
         faults: &mut Vec<Violation>,
     ) {
         let mut found = Self::check(document, receipt_type, stage);
-        // An unknown name says nothing of the fields beside it.
+        // An unknown name says nothing about other fields.
         let told: Vec<&[String]> = faults
             .iter()
-            .filter(|fault| fault.code != UNKNOWN_FIELD)
+            .filter(|fault| fault.code != codes::UNKNOWN_FIELD)
             .map(|fault| fault.path.as_slice())
             .collect();
         let above: HashSet<&[String]> = told.iter().flat_map(|path| prefixes(path)).collect();
         let exact: HashSet<&[String]> = told.iter().copied().collect();
         found.retain(|missing| {
-            // A list that is too long is no consequence of what is wrong in its elements.
-            let is_too_long = missing.code == TOO_OFTEN;
+            // A list that is too long is an independent fault, not a consequence of faults in its elements.
+            let is_too_long = missing.code == codes::TOO_MANY;
             let missing = missing.path.as_slice();
             (is_too_long || !above.contains(missing)) && !prefixes(missing).any(|prefix| exact.contains(prefix))
         });
@@ -80,8 +78,12 @@ impl Checker {
         if presence == Presence::Forbidden {
             let message = format!("{} is not allowed in type {}", field.name, self.receipt_type);
             let path = self.path_to(field);
-            self.violations
-                .push(Violation::rejected(path, "ESTRUCTURA-02", "extra_forbidden", message));
+            self.violations.push(Violation::rejected(
+                path,
+                codes::NOT_ALLOWED,
+                "extra_forbidden",
+                message,
+            ));
             return;
         }
         self.path.push(field.name.to_owned());
@@ -89,7 +91,7 @@ impl Checker {
         self.path.pop();
     }
 
-    /// Each element of a list, and their count. The path stands at the list.
+    /// Checks each element of a list, and their number. The current path is that of the list.
     pub(crate) fn list<C: Content>(&mut self, field: &'static Field, list: &[C]) {
         let limit = field.limit.of(self.receipt_type);
         if list.len() > limit as usize {
@@ -121,7 +123,7 @@ impl Checker {
             None => format!("{} is mandatory in type {}", field.name, self.receipt_type),
         };
         let path = self.path_to(field);
-        let violation = |message| Violation::rejected(path, "ESTRUCTURA-01", "missing", message);
+        let violation = |message| Violation::rejected(path, codes::MISSING, "missing", message);
         self.violations.push(match field.form {
             Form::Code(catalogue) if field.name != "Version" => {
                 let all = refusal::all_of(catalogue);
@@ -145,12 +147,12 @@ pub(super) fn too_many(path: Vec<String>, field: &Field, count: usize, limit: u3
         "{} may stand {limit} times at most, and stands {count} times",
         field.name
     );
-    Violation::rejected(path, TOO_OFTEN, "too_long", message)
+    Violation::rejected(path, codes::TOO_MANY, "too_long", message)
         .with_given(&count.to_string())
         .with_expected(format!("at most {limit}"))
 }
 
-/// The path and all paths above it, up to the root's.
+/// The path and all its ancestors, up to the root.
 fn prefixes(path: &[String]) -> impl Iterator<Item = &[String]> {
     (0..=path.len()).map(|length| &path[..length])
 }

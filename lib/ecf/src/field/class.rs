@@ -1,10 +1,11 @@
-//! The characters a class of text may hold, coded by hand: the official patterns were written for another engine.
+//! The characters that a class of text may contain, checked by code: the official patterns were written for another
+//! regex engine.
 
 use super::Class;
 use crate::ReceiptType;
 
 impl Class {
-    /// What was expected when the text does not fit; none when it does.
+    /// What was expected if the text does not fit; `None` if it fits.
     pub(super) fn complaint(self, text: &str, receipt_type: ReceiptType) -> Option<&'static str> {
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let (fits, expected) = match self {
@@ -44,7 +45,7 @@ fn is_listed_letter(character: char) -> bool {
 }
 
 fn is_word_or_blank(character: char) -> bool {
-    // Accents may come as characters of their own.
+    // Accents may be separate combining characters.
     character.is_alphanumeric() || matches!(character, ' ' | '\u{300}'..='\u{36F}')
 }
 
@@ -67,7 +68,7 @@ fn is_telephone(text: &str) -> bool {
         })
 }
 
-/// The official pattern, with `_` as a letter: the authority's own engine takes it, only strict XSD engines do not.
+/// The official pattern, with `_` as a letter: the authority's own engine accepts it, only strict XSD engines do not.
 fn is_email(text: &str) -> bool {
     let word = |part: &str| {
         !part.is_empty()

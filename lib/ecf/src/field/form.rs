@@ -1,4 +1,4 @@
-//! What the text of a value must look like.
+//! The required form of a value's text.
 
 use crate::ReceiptType;
 
@@ -8,15 +8,15 @@ pub(crate) type Catalogue = &'static [(&'static str, &'static str)];
 /// The form of a value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Form {
-    /// No value: the element holds elements.
+    /// No value: the element contains elements.
     Block,
-    /// Free text of at most `max` characters, of a certain class.
+    /// Text of at most `max` characters, of a class.
     Text { max: usize, class: Class },
     /// A decimal number.
     Decimal { integers: u32, scale: u32, sign: Sign },
-    /// A whole number from `min` on.
+    /// A whole number from `min` up to `max`.
     Integer { min: u32, max: Limit },
-    /// One of a list.
+    /// One of a list of codes.
     Code(Catalogue),
     /// `dd-MM-yyyy`.
     Fecha,
@@ -32,20 +32,20 @@ pub(crate) enum Form {
     ReceiptType,
 }
 
-/// Which characters a text may hold.
+/// The characters that a text may contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// Any but control characters.
+    /// Any except control characters.
     Free,
     /// Digits.
     Digits,
-    /// Digits; in type 45, whose schema alone is wider, any text.
+    /// Digits; in type 45, whose schema is wider, any text.
     DigitsButIn45,
     /// Letters, digits and blanks.
     Words,
     /// Letters, commas and blanks.
     Letters,
-    /// At least three characters, no digit, the last one a letter.
+    /// At least three characters without digits, the last one a letter.
     Place,
     /// A place; in type 47, whose schema differs, letters, commas and blanks.
     Destination,
@@ -53,20 +53,20 @@ pub(crate) enum Class {
     Telephone,
     /// An e-mail address.
     Email,
-    /// Exactly so many characters.
+    /// Exactly this number of characters.
     Exactly(usize),
 }
 
-/// Which signs a decimal may have.
+/// The signs that a decimal number may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sign {
     /// Zero or more.
     NotNegative,
     /// More than zero.
     Positive,
-    /// More than zero; in type 41, whose schema alone is wider, zero too.
+    /// More than zero; in type 41, whose schema is wider, also zero.
     PositiveButIn41,
-    /// Anything.
+    /// Any sign.
     Signed,
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct Limit {
 }
 
 impl Limit {
-    /// The same for all types.
+    /// The same count for all types.
     pub(crate) const fn all(count: u32) -> Self {
         Self {
             usual: count,
@@ -88,7 +88,7 @@ impl Limit {
         }
     }
 
-    /// Another one for debit and credit notes.
+    /// A different count for debit and credit notes.
     pub(crate) const fn wider_in_notes(usual: u32, notes: u32) -> Self {
         Self {
             usual,
@@ -97,7 +97,7 @@ impl Limit {
         }
     }
 
-    /// Lines of a document: 1,000; notes and small consumer invoices, of which only a summary is sent, have 10,000.
+    /// Lines of a document: 1,000. Notes and small consumer invoices, of which only a summary is sent, have 10,000.
     pub(crate) const LINES: Self = Self {
         usual: 1_000,
         notes: 10_000,
@@ -126,7 +126,7 @@ pub(crate) const fn text_of(class: Class, max: usize) -> Form {
     Form::Text { max, class }
 }
 
-/// An amount of money, or whatever else has sixteen digits and two decimals.
+/// An amount of money, or another decimal with sixteen digits and two decimals.
 pub(crate) const fn money(sign: Sign) -> Form {
     Form::Decimal {
         integers: 16,

@@ -1,20 +1,20 @@
-//! What to say about a name that no row declares: known slips, names of other places, the nearest name.
+//! Hints for a name that no row declares: known mistakes, names of other blocks, the nearest name.
 
 use super::Block as _;
 use super::Field;
 use crate::Document;
 
-/// What to tell the caller.
+/// A hint for the caller.
 pub(super) struct Hint {
     pub(super) message: String,
     pub(super) expected: Option<String>,
 }
 
-/// Names that are taken for a field, with a notice.
+/// Other names that are accepted for a field, with a notice.
 const ALIASES: [(&str, &str); 1] = [("Telefono", "TelefonoEmisor")];
 
-/// Names that programs are known to use by mistake: parent, their name, the right one. They are refused, since taking
-/// them would hide a mistake that the next field repeats.
+/// Names that programs use by mistake: parent, wrong name, correct name. They are refused, since accepting them would
+/// hide a mistake that recurs in the next field.
 const SLIPS: [(&str, &str, &str); 25] = [
     ("Item", "Descripcion", "NombreItem"),
     ("Item", "Nombre", "NombreItem"),
@@ -64,7 +64,7 @@ pub(super) fn for_unknown(key: &str, parent: Option<&str>, fields: &[Field]) -> 
     none(key, parent)
 }
 
-/// That the name is unknown, and no more.
+/// A hint without advice: the name is unknown.
 pub(super) fn none(key: &str, parent: Option<&str>) -> Hint {
     Hint {
         message: format!("{key} is no field of {}", parent.unwrap_or("the payload")),
@@ -79,7 +79,7 @@ fn slip(key: &str, parent: Option<&str>) -> Option<&'static str> {
         .map(|(_, _, right)| *right)
 }
 
-/// The name that needs the fewest changes to become the given one, when those are few.
+/// The name with the smallest distance to the given one, if that distance is small.
 pub fn nearest_name<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let lower = given.to_lowercase();
     names
@@ -90,7 +90,7 @@ pub fn nearest_name<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -
         .map(|(_, name)| name)
 }
 
-/// The path of the block that does declare the name.
+/// The path of the block that declares the name.
 fn home_of(key: &str, fields: &[Field], path: &str) -> Option<String> {
     fields.iter().find_map(|field| {
         if field.name == key {
@@ -109,7 +109,7 @@ fn home_of(key: &str, fields: &[Field], path: &str) -> Option<String> {
     })
 }
 
-/// How many characters must be added, dropped or changed (Levenshtein). Names far longer than ours are cut, so that a
+/// How many characters must be added, dropped or changed (Levenshtein distance). Very long names are cut, so that a
 /// hostile key costs little.
 pub(super) fn distance(left: &str, right: &str) -> usize {
     const LONGEST: usize = 80;

@@ -1,8 +1,9 @@
-//! Reading a block from a tree: a caller's JSON, or received XML turned into the same shape.
+//! Reads a block from a tree: a caller's JSON, or received XML in the same shape.
 //!
-//! Order never counts; a scalar may come as number or text; what is known to be sent in another shape is taken with a
-//! notice; everything wrong is collected, nothing stops at the first fault.
+//! Order does not matter. A scalar may be a number or a text. Known deviations of shape are accepted with a notice. All
+//! faults are collected: reading continues after the first.
 
+use crate::codes;
 use std::borrow::Cow;
 
 use super::checker::too_many;
@@ -11,16 +12,16 @@ use super::{Block, Catalogue, Content, Field, Form, Member, Presence, Problem, V
 use crate::violation::{Grade, Violation};
 use crate::{Amounts, Node, Piece, ReceiptType};
 
-/// Where a tree comes from.
+/// The origin of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     /// Our API: strict, with hints.
     Caller,
-    /// A signed document of somebody else: read as far as possible.
+    /// A signed document from another issuer: read as far as possible.
     Received,
 }
 
-/// What reading a value depends on.
+/// The context in which a value is read.
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) receipt_type: ReceiptType,
@@ -28,7 +29,7 @@ pub(crate) struct Context {
     pub(crate) source: Source,
     /// The field whose value is being read.
     pub(crate) field: &'static str,
-    /// Whether a refusal says what to write: finding that out costs.
+    /// Whether a refusal says what to write, which takes time to find out.
     pub(crate) advise: bool,
     /// Notices about the value being read.
     pub(crate) notices: Vec<Problem>,
@@ -41,7 +42,7 @@ enum Step {
     Index(usize),
 }
 
-/// One reading of one tree.
+/// The state of reading one tree.
 #[derive(Debug)]
 pub(crate) struct Reader {
     context: Context,
@@ -50,18 +51,18 @@ pub(crate) struct Reader {
     pub(crate) notices: Vec<Violation>,
 }
 
-/// Searching the nearest name or code costs: a payload with more faults than this gets no more hints.
+/// Upper bound of hints for a payload, because searching the nearest name or code takes time.
 const MOST_HINTS: usize = 100;
 
-/// A received document with more faults than this is not judged any further.
+/// Upper bound of faults; after it, a received document is not checked any further.
 const MOST_FAULTS: usize = 1_000;
 
-/// How many members of an object are named that is not there.
+/// How many members are named in the fault that an object is expected.
 const MOST_NAMES: usize = 4;
-/// Longer than every name of the format. A longer unknown name is cut wherever an error shows it.
+/// Upper bound of a name shown in an error; every name of the format is shorter.
 const LONGEST_NAME: usize = 80;
 
-/// The most rows a block has.
+/// Upper bound of the rows of a block.
 const MOST_FIELDS: usize = 64;
 
 impl Reader {
@@ -88,10 +89,10 @@ impl Reader {
         self.path.push(Step::Name(field.name));
         if self.context.source == Source::Caller && field.name == "FechaHoraFirma" {
             let message = "FechaHoraFirma is set at the moment of signing; the given one is ignored";
-            self.notice(Problem::new("AVISO-05", "ignored", message), node.as_scalar());
+            self.notice(Problem::new(codes::FIRMA_IGNORED, "ignored", message), node.as_scalar());
         } else if field.obligations.presence(self.context.receipt_type) == Presence::Forbidden {
             let message = format!("{} is not allowed in type {}", field.name, self.context.receipt_type);
-            self.violation(Problem::new("ESTRUCTURA-02", "extra_forbidden", message), node);
+            self.violation(Problem::new(codes::NOT_ALLOWED, "extra_forbidden", message), node);
         } else {
             member.read(field, node, self);
         }
@@ -113,7 +114,7 @@ impl Reader {
                     "a list stands where an object with {} is due; it was taken as that",
                     B::FIELDS[0].name
                 );
-                self.notice(Problem::new("AVISO-02", "alias", message), None);
+                self.notice(Problem::new(codes::ALIAS, "alias", message), None);
                 block.read_members(&[Some(node)], self);
             }
             other => {
@@ -128,21 +129,22 @@ impl Reader {
                     names.join(", "),
                     other.kind()
                 );
-                self.violation(Problem::new("ESTRUCTURA-05", "dict_type", message), other);
+                self.violation(Problem::new(codes::NOT_AN_OBJECT, "dict_type", message), other);
             }
         }
         block
     }
 
     pub(crate) fn list<C: Content>(&mut self, field: &'static Field, node: &Node) -> Vec<C> {
-        // One object where a list is due is a list of one; XML knows no difference.
+        // Where a list is expected, one object counts as a list of one. XML does not distinguish the two.
         let mut elements = match node {
             Node::Array(elements) => elements.as_slice(),
             one => std::slice::from_ref(one),
         };
         let limit = field.limit.of(self.context.receipt_type);
         if elements.len() > limit as usize {
-            // The rules compare lists with each other, and an element takes kilobytes: none may be longer than a document allows.
+            // An element takes kilobytes, and rules compare lists with each other, so a list must not exceed the
+            // document's limit.
             self.violations
                 .push(too_many(self.path(), field, elements.len(), limit));
             elements = &elements[..limit as usize];
@@ -161,11 +163,11 @@ impl Reader {
             Node::Null => return None,
             Node::Text(text) => Scalar { text, number: false },
             Node::Number(text) => Scalar { text, number: true },
-            // `{Telefono: "..."}` for the telephone number itself.
+            // `{Telefono: "..."}` instead of the telephone number itself.
             Node::Object(members) => match members.as_slice() {
                 [(key, value)] if hints::is_alias(key, field.name) || **key == *field.name => {
                     let message = format!("{} is a value, not an object; its member {key} was taken", field.name);
-                    self.notice(Problem::new("AVISO-02", "alias", message), value.as_scalar());
+                    self.notice(Problem::new(codes::ALIAS, "alias", message), value.as_scalar());
                     return self.value(field, value);
                 }
                 _ => return self.not_a_value(field, node),
@@ -194,20 +196,20 @@ impl Reader {
         };
         let problem = problem.unwrap_or_else(|| {
             let message = format!("a text or a number is expected, not {}", node.kind());
-            Problem::new("ESTRUCTURA-06", "string_type", message)
+            Problem::new(codes::NOT_A_VALUE, "string_type", message)
         });
         self.violation(problem, node);
         None
     }
 
-    /// The member for each row of the block, by name or alias, and the members that no row names.
+    /// The member for each row of the block, by name or alias, and the members without a row.
     fn slots<'n, B: Block>(
         &mut self,
         members: &'n [(Piece, Node)],
     ) -> ([Option<&'n Node>; MOST_FIELDS], Vec<&'n (Piece, Node)>) {
         const { assert!(B::FIELDS.len() <= MOST_FIELDS) };
         let mut slots = [None; MOST_FIELDS];
-        // Payloads mostly follow the order of the schema: the search starts where the last one ended.
+        // Payloads mostly follow the order of the schema, so the search starts after the last match.
         let mut next = 0;
         let mut strange = Vec::new();
         for member in members {
@@ -228,7 +230,7 @@ impl Reader {
                 self.path.push(Step::Name(B::FIELDS[place].name));
                 let message = format!("{key} was taken as {}", B::FIELDS[place].name);
                 self.notice(
-                    Problem::new("AVISO-02", "alias", message).expecting(B::FIELDS[place].name),
+                    Problem::new(codes::ALIAS, "alias", message).expecting(B::FIELDS[place].name),
                     None,
                 );
                 self.path.pop();
@@ -238,7 +240,7 @@ impl Reader {
         (slots, strange)
     }
 
-    /// Members that no row names. Whatever is null counts as absent even there.
+    /// Reports members without a row. A null counts as absent here too.
     fn unknown<B: Block>(&mut self, strange: &[&(Piece, Node)]) {
         for (key, value) in strange {
             if value.is_null() {
@@ -257,7 +259,7 @@ impl Reader {
             } else {
                 hints::none(&key, parent)
             };
-            let mut violation = Violation::rejected(self.path(), "ESTRUCTURA-04", "extra_forbidden", hint.message);
+            let mut violation = Violation::rejected(self.path(), codes::UNKNOWN_FIELD, "extra_forbidden", hint.message);
             violation.path.push(key.to_string());
             violation.given = Some(key.to_string());
             violation.input = Some(value.excerpt());
@@ -300,14 +302,14 @@ impl Reader {
     }
 }
 
-/// `true` or `false` where a code is due.
+/// `true` or `false` instead of a code.
 fn switch_problem(field: &str, catalogue: Catalogue, given: bool) -> Option<Problem> {
     let (write, expected) = match advice::meant_switch(catalogue, if given { "true" } else { "false" })? {
         Some(entry) => (format!("write {}", advice::listed(&[entry])), entry.0),
         None => ("leave the field out".to_owned(), "the field left out"),
     };
     let message = format!("{field} is a code, not {given}: {write}");
-    Some(Problem::new("ESTRUCTURA-06", "string_type", message).expecting(expected))
+    Some(Problem::new(codes::NOT_A_VALUE, "string_type", message).expecting(expected))
 }
 
 fn shortened(name: &str) -> Cow<'_, str> {
@@ -325,7 +327,7 @@ fn place_of(fields: &[Field], start: usize, wanted: impl Fn(&Field) -> bool) -> 
         .or_else(|| before.iter().position(&wanted))
 }
 
-/// Null, or a container with nothing in it: the same as absent.
+/// Null, or an empty container: both count as absent.
 fn is_nothing(node: &Node) -> bool {
     match node {
         Node::Null => true,

@@ -1,5 +1,6 @@
-//! How a value that cannot be read is refused: what came, and what to write where that can be known.
+//! The refusal of a value that cannot be read: the given value and, if known, what to write.
 
+use crate::codes;
 use rust_decimal::Decimal;
 
 use super::advice::{self, Meant};
@@ -13,7 +14,7 @@ use crate::{DateError, Fecha, ReceiptType, RncError};
 
 pub(super) fn blank_at_end(text: &str, error: &TextoError) -> Problem {
     let message = format!("{error}: write {}", advice::quoted(text.trim()));
-    Problem::new("ESTRUCTURA-12", "value_error", message).expecting(text.trim())
+    Problem::new(codes::FORBIDDEN_CHARACTERS, "value_error", message).expecting(text.trim())
 }
 
 fn meant_text(text: &str, class: Class, context: &Context) -> Option<String> {
@@ -25,7 +26,7 @@ fn meant_text(text: &str, class: Class, context: &Context) -> Option<String> {
 
 pub(super) fn too_long(text: &str, length: usize, max: usize, class: Class, context: &Context) -> Problem {
     let message = format!("the text has {length} characters, at most {max} are allowed");
-    let problem = |message: String| Problem::new("ESTRUCTURA-11", "string_too_long", message);
+    let problem = |message: String| Problem::new(codes::TEXT_TOO_LONG, "string_too_long", message);
     let meant = meant_text(text, class, context).filter(|meant| meant.chars().count() <= max);
     let form = class.complaint(text, context.receipt_type);
     match (form.zip(meant), advice::longer_field(context.field)) {
@@ -40,7 +41,7 @@ pub(super) fn too_long(text: &str, length: usize, max: usize, class: Class, cont
 }
 
 pub(super) fn wrong_form(text: &str, expected: &'static str, class: Class, context: &Context) -> Problem {
-    let problem = |message: String| Problem::new("ESTRUCTURA-13", "string_pattern_mismatch", message);
+    let problem = |message: String| Problem::new(codes::WRONG_FORM, "string_pattern_mismatch", message);
     let given = advice::quoted(text);
     match meant_text(text, class, context) {
         Some(meant) => problem(format!("{given} is not {expected}: write {meant}")).expecting(meant),
@@ -52,7 +53,7 @@ pub(super) fn decimal(error: DecimalError) -> Problem {
     let message = error.to_string();
     match error {
         DecimalError::NotANumber { given } | DecimalError::Float { given } => {
-            let problem = |message: String| Problem::new("ESTRUCTURA-20", "decimal_parsing", message);
+            let problem = |message: String| Problem::new(codes::NOT_A_DECIMAL, "decimal_parsing", message);
             match advice::meant_decimal(&given) {
                 Some(Meant::One(meant)) => problem(format!(
                     "{} is not a plain decimal number: write {meant}",
@@ -72,16 +73,19 @@ pub(super) fn decimal(error: DecimalError) -> Problem {
                 Some(rounded) => format!("{message}: rounded half up it is {rounded}"),
                 None => message,
             };
-            Problem::new("ESTRUCTURA-21", "decimal_max_places", message).expecting(format!("at most {scale} decimals"))
+            Problem::new(codes::TOO_MANY_DECIMALS, "decimal_max_places", message)
+                .expecting(format!("at most {scale} decimals"))
         }
-        DecimalError::Integers { integers, .. } => Problem::new("ESTRUCTURA-22", "decimal_whole_digits", message)
-            .expecting(format!("at most {integers} digits before the point")),
+        DecimalError::Integers { integers, .. } => {
+            Problem::new(codes::TOO_MANY_DIGITS, "decimal_whole_digits", message)
+                .expecting(format!("at most {integers} digits before the point"))
+        }
     }
 }
 
-/// A sign where none may be, or zero where the field is to be left out.
+/// A sign that is not allowed, or a zero where the field should be left out.
 pub(super) fn sign(given: &str, value: Decimal, kind: &'static str, expected: &str) -> Problem {
-    let problem = |message: String| Problem::new("ESTRUCTURA-23", kind, message);
+    let problem = |message: String| Problem::new(codes::WRONG_SIGN, kind, message);
     match given.strip_prefix('+') {
         Some(unsigned) if !value.is_zero() => {
             problem(format!("{given} has a sign: write {unsigned}")).expecting(unsigned)
@@ -96,7 +100,7 @@ pub(super) fn sign(given: &str, value: Decimal, kind: &'static str, expected: &s
 }
 
 pub(super) fn whole_number(field: &str, text: &str) -> Problem {
-    let problem = |message: String| Problem::new("ESTRUCTURA-24", "int_parsing", message);
+    let problem = |message: String| Problem::new(codes::NOT_AN_INTEGER, "int_parsing", message);
     let given = advice::quoted(text);
     match advice::meant_integer(field, text) {
         Some(meant) => problem(format!("{given} is not a whole number in digits: write {meant}")).expecting(meant),
@@ -104,7 +108,7 @@ pub(super) fn whole_number(field: &str, text: &str) -> Problem {
     }
 }
 
-/// What to write in place of a value, and the sentence that says so.
+/// What to write instead of a value, and the sentence about it.
 pub(super) struct Advice {
     pub(super) message: String,
     pub(super) write: String,
@@ -159,7 +163,7 @@ pub(super) fn receipt_type(text: &str) -> Option<Advice> {
 }
 
 pub(super) fn rnc(text: &str, error: &RncError, context: &Context) -> Problem {
-    let problem = |message: String| Problem::new("ESTRUCTURA-32", "value_error", message);
+    let problem = |message: String| Problem::new(codes::NOT_AN_RNC, "value_error", message);
     if let Some(meant) = advice::meant_rnc(text) {
         let given = advice::quoted(text);
         return problem(format!(
@@ -169,24 +173,26 @@ pub(super) fn rnc(text: &str, error: &RncError, context: &Context) -> Problem {
     }
     let takes_foreign = matches!(context.receipt_type, E32 | E33 | E34 | E44 | E46 | E47);
     let foreign = takes_foreign && context.field == "RNCComprador" && text.contains(char::is_alphabetic);
-    let message = match foreign {
-        true => format!("{error}; a passport or another foreign identity goes into IdentificadorExtranjero"),
-        false => error.to_string(),
+    let message = if foreign {
+        format!("{error}; a passport or another foreign identity goes into IdentificadorExtranjero")
+    } else {
+        error.to_string()
     };
     problem(message).expecting("9 or 11 digits")
 }
 
 pub(super) fn code(text: &str, catalogue: Catalogue, also: &[(&str, &str)], context: &Context) -> Problem {
-    let problem = |message: String| Problem::new("ESTRUCTURA-14", "enum", message);
+    let problem = |message: String| Problem::new(codes::NOT_IN_CATALOGUE, "enum", message);
     let field = context.field;
     let given = advice::quoted(text);
     if field == "TipoMoneda" && crate::catalogue::is_peso(text) {
         let message = format!("{given}: Dominican pesos need no OtraMoneda, leave the block out");
         return problem(message).expecting("no OtraMoneda");
     }
-    let meant = match context.advise {
-        true => advice::meant_codes(catalogue, also, field, text),
-        false => Vec::new(),
+    let meant = if context.advise {
+        advice::meant_codes(catalogue, also, field, text)
+    } else {
+        Vec::new()
     };
     if !meant.is_empty() {
         let codes: Vec<String> = meant.iter().map(|(code, _)| (*code).to_owned()).collect();
@@ -197,7 +203,7 @@ pub(super) fn code(text: &str, catalogue: Catalogue, also: &[(&str, &str)], cont
     problem(format!("{given} is not a code of {field}: {all}")).expecting(all)
 }
 
-/// The entries of a short catalogue, or how many a long one has.
+/// The entries of a short catalogue, or the number of entries of a long one.
 pub(super) fn all_of(catalogue: Catalogue) -> String {
     const WORTH_LISTING: usize = 20;
     let [(first, _), .., (last, _)] = catalogue else {

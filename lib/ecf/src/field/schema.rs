@@ -1,8 +1,8 @@
 //! The JSON schema of a block for one receipt type, in the dialect of OpenAPI 3.1.
 //!
-//! A value has one declared type, because generators of clients turn two into a nameless class. The reader takes more: JSON
-//! numbers for texts and amounts, texts for codes and counts. Amounts are declared as texts: the floating-point numbers of most
-//! languages lose digits, and certification prescribes amounts to the letter (`100.00`).
+//! A value has one declared type, because client generators turn two into an unnamed class. The reader accepts more:
+//! JSON numbers for texts and amounts, texts for codes and counts. Amounts are declared as texts: floating-point
+//! numbers lose digits in most languages, and certification prescribes the exact text (`100.00`).
 
 use serde_json::{Map, Value, json};
 
@@ -31,15 +31,15 @@ pub(crate) fn block_schema(fields: &[Field], receipt_type: ReceiptType) -> Value
     schema
 }
 
-/// Never read from a payload.
+/// Fields that are never read from a payload.
 fn is_filled_in(name: &str) -> bool {
     name == "FechaHoraFirma"
 }
 
-/// Mandatory in the document, and filled in when the payload leaves it out.
+/// Fields that are mandatory in the document and filled in when the payload omits them.
 fn is_assigned(name: &str, receipt_type: ReceiptType) -> bool {
     matches!(name, "Version" | "TipoeCF" | "eNCF" | "FechaVencimientoSecuencia")
-        // A consumer stays anonymous.
+        // A consumer may stay anonymous.
         || (name == "Comprador" && receipt_type == ReceiptType::E32)
         || ALWAYS_COMPUTED.contains(&name)
         || COMPUTED_FOR_LINES.contains(&name)
@@ -55,7 +55,7 @@ fn field_schema(field: &Field, presence: Presence, receipt_type: ReceiptType) ->
         None => value_schema(&field.form, receipt_type),
     };
     if field.repeated {
-        // Lines are numbered by their place when they carry no number.
+        // Lines without a number are numbered by position.
         if let Some(Value::Array(required)) = schema.get_mut("required") {
             required.retain(|name| name != "NumeroLinea");
         }
@@ -93,7 +93,7 @@ fn field_schema(field: &Field, presence: Presence, receipt_type: ReceiptType) ->
     schema
 }
 
-/// A pattern cannot say it without a look-ahead, which some generators refuse.
+/// Whether zero is excluded. A pattern would need a look-ahead, which some generators reject.
 fn is_above_zero(form: &Form, receipt_type: ReceiptType) -> bool {
     match form {
         Form::Decimal { sign, .. } => match sign {
@@ -105,7 +105,7 @@ fn is_above_zero(form: &Form, receipt_type: ReceiptType) -> bool {
     }
 }
 
-/// Longer catalogues are told by their pattern.
+/// Upper bound of a catalogue that is listed; a longer one is described by a pattern.
 const WORTH_LISTING: usize = 64;
 
 fn value_schema(form: &Form, receipt_type: ReceiptType) -> Value {

@@ -1,5 +1,6 @@
-//! How the value types are read from the text of a payload and written into XML.
+//! Reads the value types from the text of a payload, and writes them into XML.
 
+use crate::codes;
 use std::io::Write as _;
 
 use rust_decimal::Decimal;
@@ -15,7 +16,7 @@ use crate::{
     TipoCambio,
 };
 
-/// A scalar of the payload: its text, and whether JSON wrote it as a number.
+/// A scalar of the payload: its text, and whether it is a JSON number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scalar<'a> {
     pub(crate) text: &'a str,
@@ -32,7 +33,7 @@ impl Scalar<'_> {
     }
 }
 
-/// What is wrong with a value, before its path is known.
+/// A fault of a value whose path is not known yet.
 #[derive(Debug)]
 pub(crate) struct Problem {
     pub(crate) code: &'static str,
@@ -57,9 +58,9 @@ impl Problem {
     }
 }
 
-/// A type that one element's text is read into.
+/// A type that is read from the text of one element.
 pub(crate) trait Value: Sized {
-    /// The form when the row gives none.
+    /// The form of rows that do not state one.
     const FORM: Form;
 
     fn read(scalar: Scalar<'_>, form: &Form, context: &mut Context) -> Result<Self, Problem>;
@@ -68,7 +69,7 @@ pub(crate) trait Value: Sized {
     fn write(&self, out: &mut Vec<u8>);
 }
 
-/// A value written by its `Display`, whose text needs no escaping.
+/// Writes a value by its `Display`, whose text needs no escaping.
 fn write_plain(value: &impl std::fmt::Display, out: &mut Vec<u8>) {
     write!(out, "{value}").expect("writing into memory does not fail");
 }
@@ -85,10 +86,10 @@ impl Value for Texto {
             let message = "line breaks were replaced by blanks";
             context
                 .notices
-                .push(Problem::new("AVISO-03", "value_changed", message).expecting(joined.as_str()));
+                .push(Problem::new(codes::LINE_BREAKS, "value_changed", message).expecting(joined.as_str()));
         }
         let text = joined.as_deref().unwrap_or(scalar.text);
-        // Certification compares values as they stand in the workbook, and a received document is as it is.
+        // Certification compares values exactly as in the workbook, and a received document must not change.
         let keep_blanks = context.amounts == Amounts::Verbatim || context.source == Source::Received;
         let texto = if keep_blanks {
             Self::verbatim(text)
@@ -96,9 +97,9 @@ impl Value for Texto {
             text.parse()
         };
         let texto = texto.map_err(|error| match error {
-            TextoError::Empty => Problem::new("ESTRUCTURA-10", "string_too_short", error.to_string()),
+            TextoError::Empty => Problem::new(codes::EMPTY_TEXT, "string_too_short", error.to_string()),
             TextoError::BlankAtEnd => refusal::blank_at_end(text, &error),
-            _ => Problem::new("ESTRUCTURA-12", "value_error", error.to_string()),
+            _ => Problem::new(codes::FORBIDDEN_CHARACTERS, "value_error", error.to_string()),
         })?;
         if context.source == Source::Caller {
             context.notices.extend(crate::rules::complaints(text));
@@ -118,7 +119,7 @@ impl Value for Texto {
     }
 }
 
-/// The text on one line; none when it is on one already.
+/// The text with line breaks replaced; `None` if it has none.
 fn join_lines(text: &str) -> Option<String> {
     let is_break = |character: char| matches!(character, '\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}');
     if !text.contains(is_break) {
@@ -166,7 +167,7 @@ decimal_values!(
 );
 
 impl Sign {
-    /// The kind of error and what was expected; none when the sign fits.
+    /// The kind of error and the expectation; `None` if the sign is allowed.
     fn complaint(
         self,
         value: Decimal,
@@ -209,7 +210,7 @@ impl Value for u32 {
                 } else {
                     "less_than_equal"
                 };
-                Err(Problem::new("ESTRUCTURA-25", kind, message).expecting(format!("{min} to {max}")))
+                Err(Problem::new(codes::OUT_OF_RANGE, kind, message).expecting(format!("{min} to {max}")))
             }
         }
     }
@@ -219,7 +220,7 @@ impl Value for u32 {
     }
 }
 
-/// A count beyond `u32`, declared as a text of digits.
+/// A count above the range of `u32`, declared as a text of digits.
 impl Value for u64 {
     const FORM: Form = super::text_of(Class::Digits, 10);
 
@@ -233,9 +234,9 @@ impl Value for u64 {
     }
 }
 
-/// The types that a `FromStr` reads: code and kind of the refusal, the form, and what a misspelled text means.
+/// Types that are read by `FromStr`: the form, the code and kind of the refusal, and the advice for a misspelled text.
 macro_rules! parsed_values {
-    ($($Type:ty: $form:expr, $code:literal, $kind:literal, $expected:expr, $meant:expr;)+) => {$(
+    ($($Type:ty: $form:expr, $code:expr, $kind:literal, $expected:expr, $meant:expr;)+) => {$(
         impl Value for $Type {
             const FORM: Form = $form;
 
@@ -258,11 +259,11 @@ macro_rules! parsed_values {
 }
 
 parsed_values! {
-    Fecha: Form::Fecha, "ESTRUCTURA-30", "date_parsing", Fecha::FORM, refusal::day;
-    FechaHora: Form::FechaHora, "ESTRUCTURA-31", "datetime_parsing", FechaHora::FORM, refusal::no_advice;
-    Encf: Form::Encf, "ESTRUCTURA-33", "value_error", "E and twelve digits", refusal::encf;
-    Ncf: Form::Ncf, "ESTRUCTURA-34", "value_error", "11, 13 or 19 characters", refusal::ncf;
-    ReceiptType: Form::ReceiptType, "ESTRUCTURA-15", "enum", "31, 32, 33, 34, 41, 43, 44, 45, 46 or 47", refusal::receipt_type;
+    Fecha: Form::Fecha, codes::NOT_A_DATE, "date_parsing", Fecha::FORM, refusal::day;
+    FechaHora: Form::FechaHora, codes::NOT_A_DATE_TIME, "datetime_parsing", FechaHora::FORM, refusal::no_advice;
+    Encf: Form::Encf, codes::NOT_AN_ENCF, "value_error", "E and twelve digits", refusal::encf;
+    Ncf: Form::Ncf, codes::NOT_AN_NCF, "value_error", "11, 13 or 19 characters", refusal::ncf;
+    ReceiptType: Form::ReceiptType, codes::UNKNOWN_TYPE, "enum", "31, 32, 33, 34, 41, 43, 44, 45, 46 or 47", refusal::receipt_type;
 }
 
 impl Value for Rnc {
@@ -277,7 +278,9 @@ impl Value for Rnc {
             context.notices.push(filler);
         } else if !rnc.check_digit_ok() {
             let message = format!("the check digit of {rnc} does not fit; a few valid numbers are like that");
-            context.notices.push(Problem::new("AVISO-04", "check_digit", message));
+            context
+                .notices
+                .push(Problem::new(codes::CHECK_DIGIT, "check_digit", message));
         }
         Ok(rnc)
     }
@@ -287,9 +290,9 @@ impl Value for Rnc {
     }
 }
 
-/// The place of a code in a catalogue. Numbers lose leading zeros in JSON, so digits are compared without them.
+/// The index of a code in a catalogue. JSON numbers lose leading zeros, so digits are compared without them.
 pub(crate) fn place_of(catalogue: Catalogue, text: &str) -> Option<usize> {
-    // The version `1.0` comes as `1` too: the schema compares it as a decimal.
+    // The version `1.0` may also be written `1`: the schema compares it as a decimal.
     if let Some(place) = catalogue
         .iter()
         .position(|(code, _)| *code == text || code.strip_suffix(".0") == Some(text))
@@ -309,7 +312,7 @@ fn is_digits(code: &str) -> bool {
     code.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Reads a code of a catalogue by its `FromStr`. `also` has other names of its entries.
+/// Reads a code of a catalogue by its `FromStr`. `also` lists other names of its entries.
 pub(crate) fn read_code<T: std::str::FromStr>(
     scalar: Scalar<'_>,
     catalogue: Catalogue,
@@ -320,7 +323,7 @@ pub(crate) fn read_code<T: std::str::FromStr>(
     text.parse().map_err(|_| refusal::code(text, catalogue, also, context))
 }
 
-/// The only repeated value: telephone numbers.
+/// Telephone numbers are the only repeated value.
 impl Content for Texto {
     const CHILDREN: Option<&'static [Field]> = None;
     const BLOCK: Option<&'static str> = None;

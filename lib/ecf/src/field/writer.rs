@@ -1,8 +1,8 @@
-//! Canonical XML: no blanks, no empty elements, and the escaping of C14N. These bytes are what is hashed and signed.
+//! Writes canonical XML: no blanks, no empty elements, and the escaping of C14N. These bytes are hashed and signed.
 
 use super::Block;
 
-/// `<name>content</name>`; nothing when there is no content.
+/// `<name>content</name>`, or nothing if the content is empty.
 pub(crate) fn element(name: &str, out: &mut Vec<u8>, content: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.push(b'<');
@@ -23,7 +23,7 @@ pub(super) fn block(name: &str, block: &impl Block, out: &mut Vec<u8>) {
     element(name, out, |out| block.write_members(out));
 }
 
-/// The text of an element as C14N writes it: `"` and `'` stay as they are.
+/// The text of an element as C14N escapes it: `"` and `'` do not change.
 pub(crate) fn escape(text: &str, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
     let mut written = 0;

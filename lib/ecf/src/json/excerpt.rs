@@ -1,10 +1,10 @@
-//! The part of a value that an error shows back.
+//! The part of a value that an error shows.
 
 use std::io;
 
 use super::Node;
 
-/// Longer texts are cut. Lists and objects are cut at this many bytes of JSON.
+/// Upper bound of a text in characters, and of a list or an object in bytes of JSON.
 const LONGEST: usize = 200;
 
 pub(super) fn excerpt(node: &Node) -> Node {
@@ -19,7 +19,7 @@ pub(super) fn excerpt(node: &Node) -> Node {
             let mut start = Start(Vec::with_capacity(LONGEST));
             match serde_json::to_writer(&mut start, node) {
                 Ok(()) => node.clone(),
-                // The cut may fall inside a character.
+                // The cut may be inside a character.
                 Err(_) => Node::Text(cut(String::from_utf8_lossy(&start.0).trim_end_matches('\u{fffd}'))),
             }
         }
@@ -30,7 +30,7 @@ fn cut(text: &str) -> super::Piece {
     format!("{text}…").into()
 }
 
-/// Takes the first bytes of what is written and fails beyond, so a large value is not written whole.
+/// Accepts the first bytes and then fails, so that a large value is not written completely.
 struct Start(Vec<u8>);
 
 impl io::Write for Start {

@@ -1,4 +1,4 @@
-//! The hash by which a repeated request is compared with the first one.
+//! The hash that compares a repeated request with the first one.
 
 use sha2::{Digest, Sha256};
 
@@ -10,7 +10,8 @@ pub(super) fn payload_hash(node: &Node) -> [u8; 32] {
     hasher.finalize().into()
 }
 
-/// Every value is fed as a letter for its kind, its length and its content, so that no two trees feed the same bytes.
+/// Feeds a letter for the kind, the length and the content of each value, so that two different trees never feed the
+/// same bytes.
 fn feed(node: &Node, hasher: &mut Sha256) {
     match node {
         Node::Null => hasher.update(b"n"),
@@ -39,7 +40,7 @@ fn part(kind: u8, content: &[u8], hasher: &mut Sha256) {
     hasher.update(content);
 }
 
-/// A number as sign, digits without zeros at the ends, and the power of ten: one text for one value.
+/// A number as sign, digits without zeros at the ends, and power of ten: one text per value.
 fn normalised(number: &str) -> String {
     let (sign, unsigned) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
     let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
@@ -57,7 +58,7 @@ fn normalised(number: &str) -> String {
         .and_then(|exponent| exponent.checked_add(shift))
     {
         Some(power) => format!("{sign}{significant}e{power}"),
-        // An exponent beyond 38 digits is compared by its text.
+        // An exponent of more than 38 digits is compared as text.
         None => number.to_owned(),
     }
 }

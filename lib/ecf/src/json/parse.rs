@@ -1,5 +1,5 @@
-//! Reading JSON in two passes: serde_json judges the syntax of the whole, then the tree is built from the text, so that
-//! numbers stay text.
+//! Parses JSON in two passes: serde_json checks the syntax, then the tree is built from the text, so that numbers keep
+//! their text.
 
 use std::collections::HashSet;
 
@@ -7,9 +7,9 @@ use serde_json::value::RawValue;
 
 use super::{JsonError, Node, Piece};
 
-/// A few members are compared faster than hashed; many must not cost the square of their count.
+/// Up to this number, members are compared with each other; more are hashed, to avoid quadratic time.
 const COMPARED: usize = 32;
-/// As many members as most objects of a receipt have.
+/// Initial capacity: most objects of a receipt have no more members.
 const MEMBERS: usize = 8;
 
 pub(super) fn parse(bytes: &[u8]) -> Result<Node, JsonError> {
@@ -30,7 +30,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Node, JsonError> {
     scanner.value(0)
 }
 
-/// JSON begins with an ASCII character, so in UTF-16 one of its first two bytes is zero (RFC 4627, section 3).
+/// JSON starts with an ASCII character, so in UTF-16 one of its first two bytes is zero (RFC 4627, section 3).
 fn is_utf16(bytes: &[u8]) -> bool {
     match bytes {
         [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => true,
@@ -39,7 +39,7 @@ fn is_utf16(bytes: &[u8]) -> bool {
     }
 }
 
-/// Goes once over a text whose syntax is known to be right, but for what escapes in texts stand for.
+/// Reads a text whose syntax is valid except for the escapes in its strings.
 struct Scanner<'a> {
     source: Source<'a>,
     at: usize,
@@ -108,7 +108,7 @@ impl<'a> Scanner<'a> {
         Ok(Node::Array(elements))
     }
 
-    /// A text, which begins here with its quote.
+    /// Reads a string, which starts here with its quote.
     fn text(&mut self) -> Result<Piece, JsonError> {
         let start = self.at;
         let bytes = self.source.text.as_bytes();
@@ -137,17 +137,17 @@ impl<'a> Scanner<'a> {
         &rest[..length]
     }
 
-    /// The next byte that is no blank, which begins a value, ends a container or stands between values.
+    /// The next byte that is not a blank: the start of a value, the end of a container, or a separator.
     fn peek(&mut self) -> u8 {
         let bytes = self.source.text.as_bytes();
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = bytes.get(self.at) {
             self.at += 1;
         }
-        // Valid JSON does not end before its last value does.
+        // Valid JSON never ends before its last value.
         bytes.get(self.at).copied().unwrap_or(b'}')
     }
 
-    /// Passes over that sign, if it comes next, up to what follows.
+    /// Skips this character if it comes next.
     fn pass(&mut self, sign: u8) {
         if self.peek() == sign {
             self.at += 1;
@@ -156,16 +156,16 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// The whole text, to place the faults of its parts.
+/// The whole text, to locate the faults of its parts.
 #[derive(Clone, Copy)]
 struct Source<'a> {
     text: &'a str,
-    /// Bytes of the byte order mark in front of the text. Offsets in errors count it.
+    /// The length of the byte-order mark before the text, which offsets in errors include.
     mark: usize,
 }
 
 impl Source<'_> {
-    /// Where a part of the text starts.
+    /// The offset of a part of the text.
     fn start(self, part: &str) -> usize {
         (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize)
     }
@@ -179,7 +179,7 @@ impl Source<'_> {
         let offset = (self.start(part) + before + error.column().saturating_sub(1)).min(self.text.len());
         let (line, column) = self.place(offset);
         let told = error.to_string();
-        // serde_json appends the place inside the part, which is not the place inside the whole.
+        // serde_json appends the position inside the part, which differs from that in the whole text.
         let reason = told
             .split_once(" at line ")
             .map_or(told.as_str(), |(reason, _)| reason)

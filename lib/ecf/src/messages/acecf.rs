@@ -1,4 +1,4 @@
-//! ACECF: the buyer approves or rejects an e-CF commercially.
+//! ACECF: a buyer's commercial approval or rejection of an e-CF.
 
 use super::{MessageError, read, write};
 use crate::catalogue::{EstadoAprobacion, Version};
@@ -15,7 +15,7 @@ block! {
 }
 
 block! {
-    /// What is approved or rejected.
+    /// The content of an approval or rejection.
     pub struct DetalleAprobacionComercial {
         version: Option<Version>, "Version", "1", "Version of the format";
         rnc_emisor: Option<Rnc>, "RNCEmisor", "1", "Issuer of the e-CF";
@@ -40,7 +40,7 @@ pub struct Answered {
     pub fecha_emision: Fecha,
     /// Its total.
     pub monto_total: Monto,
-    /// Its buyer, who answers.
+    /// Its buyer, the sender of the answer.
     pub rnc_comprador: Rnc,
 }
 
@@ -50,7 +50,7 @@ impl Acecf {
         Self::new(answered, EstadoAprobacion::Aceptado, None, at)
     }
 
-    /// The buyer rejects, with or without saying why.
+    /// The buyer rejects, with or without a reason.
     pub fn rejected(answered: Answered, reason: Option<Texto>, at: FechaHora) -> Self {
         Self::new(answered, EstadoAprobacion::Rechazado, reason, at)
     }
@@ -62,7 +62,7 @@ impl Acecf {
                 rnc_emisor: Some(answered.rnc_emisor),
                 encf: Some(answered.encf),
                 fecha_emision: Some(answered.fecha_emision),
-                // The schema wants exactly two decimals, whatever the e-CF wrote.
+                // The schema requires exactly two decimals, regardless of the e-CF.
                 monto_total: Some(answered.monto_total.with_two_decimals()),
                 rnc_comprador: Some(answered.rnc_comprador),
                 estado: Some(estado),
@@ -78,6 +78,10 @@ impl Acecf {
     }
 
     /// Reads an approval, signed or not. The authority's own simulation writes totals without decimals.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not XML or another document, or when fields are invalid or missing.
     pub fn from_xml(bytes: &[u8]) -> Result<Self, MessageError> {
         read(bytes, ROOT)
     }

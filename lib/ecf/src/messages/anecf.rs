@@ -1,4 +1,4 @@
-//! ANECF: numbers that were never sent are annulled.
+//! ANECF: annuls numbers that were never sent.
 
 use thiserror::Error;
 
@@ -18,7 +18,7 @@ block! {
 }
 
 block! {
-    /// Who annuls how many numbers.
+    /// The issuer, and how many numbers are annulled.
     pub struct EncabezadoAnulacion {
         version: Option<Version>, "Version", "1", "Version of the format";
         rnc_emisor: Option<Rnc>, "RncEmisor", "1", "Whose numbers they are";
@@ -28,7 +28,7 @@ block! {
 }
 
 block! {
-    /// Which numbers.
+    /// The annulled numbers.
     pub struct DetalleAnulacion {
         anulacion: Vec<Anulacion> [Limit::all(10)], "Anulacion", "1", "One entry per type";
     }
@@ -62,10 +62,10 @@ block! {
 /// Why ranges cannot be annulled together.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AnecfError {
-    /// Nothing to annul.
+    /// No ranges are given.
     #[error("no range is given")]
     Empty,
-    /// A range that ends before it starts or in another type.
+    /// A range ends before it starts, or in another type.
     #[error("{from} to {to} is not a range of one type, from the first number to the last")]
     Range {
         /// The first number.
@@ -73,28 +73,28 @@ pub enum AnecfError {
         /// The last number.
         to: Encf,
     },
-    /// A number in two ranges.
+    /// A number is in two ranges.
     #[error("{encf} is in two of the ranges")]
     Overlap {
         /// The number.
         encf: Encf,
     },
-    /// More ranges of one type than the format holds.
+    /// More ranges of one type than the format allows.
     #[error("type {receipt_type} has {count} ranges, at most 10000 are allowed")]
     TooMany {
         /// The type.
         receipt_type: ReceiptType,
-        /// How many ranges.
+        /// The number of ranges.
         count: usize,
     },
 }
 
 impl Anecf {
-    /// Annuls ranges from first to last number, in any order; the format's entries per type are made here.
+    /// Annuls ranges, each from its first to its last number, in any order. The entries per type are built here.
     ///
     /// # Errors
     ///
-    /// When there is no range, a range is none, or a number is in two of them.
+    /// When no range is given, a range is invalid, or a number is in two ranges.
     pub fn new(
         rnc_emisor: Rnc,
         ranges: impl IntoIterator<Item = (Encf, Encf)>,
@@ -161,6 +161,10 @@ impl Anecf {
     }
 
     /// Reads an annulment, signed or not.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not XML or another document, or when fields are invalid or missing.
     pub fn from_xml(bytes: &[u8]) -> Result<Self, MessageError> {
         read(bytes, ROOT)
     }

@@ -1,4 +1,4 @@
-//! ARECF: the receiver says that an e-CF arrived, or why it was not taken. It says nothing about the content.
+//! ARECF: the receiver confirms that an e-CF arrived, or says why it was refused. It does not judge the content.
 
 use super::{MessageError, read, write};
 use crate::catalogue::{CodigoMotivoNoRecibido, EstadoAcuse, Version};
@@ -14,7 +14,7 @@ block! {
 }
 
 block! {
-    /// What is acknowledged.
+    /// The content of the acknowledgement.
     pub struct DetalleAcusedeRecibo {
         version: Option<Version>, "Version", "1", "Version of the format";
         rnc_emisor: Option<Rnc>, "RNCEmisor", "1", "Issuer of the e-CF";
@@ -27,12 +27,12 @@ block! {
 }
 
 impl Arecf {
-    /// The e-CF arrived.
+    /// The e-CF was received.
     pub fn received(rnc_emisor: Rnc, rnc_comprador: Rnc, encf: Encf, at: FechaHora) -> Self {
         Self::new(rnc_emisor, rnc_comprador, encf, None, at)
     }
 
-    /// The e-CF was not taken.
+    /// The e-CF was refused.
     pub fn not_received(
         rnc_emisor: Rnc,
         rnc_comprador: Rnc,
@@ -74,6 +74,10 @@ impl Arecf {
     }
 
     /// Reads an acknowledgement, signed or not.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not XML or another document, or when fields are invalid or missing.
     pub fn from_xml(bytes: &[u8]) -> Result<Self, MessageError> {
         read(bytes, ROOT)
     }

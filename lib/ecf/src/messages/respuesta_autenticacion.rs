@@ -1,4 +1,4 @@
-//! What a server answers to a signed seed, as XML.
+//! The answer to a signed seed, as XML.
 
 use super::{MessageError, read, write};
 use crate::Texto;
@@ -7,7 +7,7 @@ use crate::field::text;
 const ROOT: &str = "RespuestaAutenticacion";
 
 block! {
-    /// A token and its time.
+    /// A token and its dates.
     pub struct RespuestaAutenticacion {
         token: Option<Texto> = text(8_192), "token", "1", "What later requests show";
         expira: Option<Texto> = text(64), "expira", "1", "When it ends, in UTC";
@@ -16,7 +16,7 @@ block! {
 }
 
 impl RespuestaAutenticacion {
-    /// A token with its times.
+    /// A token with its dates.
     pub fn new(token: Texto, expira: Texto, expedido: Texto) -> Self {
         Self {
             token: Some(token),
@@ -31,6 +31,10 @@ impl RespuestaAutenticacion {
     }
 
     /// Reads the answer.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not XML or another document, or when fields are invalid or missing.
     pub fn from_xml(bytes: &[u8]) -> Result<Self, MessageError> {
         read(bytes, ROOT)
     }

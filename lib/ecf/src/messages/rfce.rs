@@ -1,4 +1,4 @@
-//! RFCE: the summary that is sent in place of a consumer invoice below RD$250,000.00.
+//! RFCE: the summary that is sent instead of a consumer invoice below RD$250,000.00.
 
 use thiserror::Error;
 
@@ -10,7 +10,7 @@ use crate::field::{Class, Limit, Sign, money, text, text_of};
 use crate::{Encf, Fecha, Monto, Numbered, ReceiptType, Rnc, Texto};
 
 pub(crate) const ROOT: &str = "RFCE";
-/// Characters of a security code: the first of the signature value.
+/// The length of a security code: the first characters of the signature value.
 const CODE_LENGTH: usize = 6;
 
 block! {
@@ -21,7 +21,7 @@ block! {
 }
 
 block! {
-    /// All of a summary.
+    /// The content of a summary.
     pub struct EncabezadoResumen {
         version: Option<Version>, "Version", "1", "Version of the format";
         id_doc: IdDocResumen, "IdDoc", "1", "What the receipt is and how it is paid";
@@ -33,7 +33,7 @@ block! {
 }
 
 block! {
-    /// What the receipt is and how it is paid.
+    /// The identity of the receipt and its terms of payment.
     pub struct IdDocResumen {
         tipo_ecf: Option<ReceiptType>, "TipoeCF", "1", "Always 32";
         encf: Option<Encf>, "eNCF", "1", "Number of the full receipt";
@@ -44,7 +44,7 @@ block! {
 }
 
 block! {
-    /// Who issues.
+    /// The issuer.
     pub struct EmisorResumen {
         rnc_emisor: Option<Rnc>, "RNCEmisor", "1", "Taxpayer number of the issuer";
         razon_social_emisor: Option<Texto> = text(150), "RazonSocialEmisor", "1", "Legal name of the issuer";
@@ -53,7 +53,7 @@ block! {
 }
 
 block! {
-    /// Who buys. The schema wants the element, and no element may be empty.
+    /// The buyer. The schema requires the element, and elements must not be empty.
     pub struct CompradorResumen {
         rnc_comprador: Option<Rnc>, "RNCComprador", "3", "Taxpayer number of the buyer";
         identificador_extranjero: Option<Texto> = text(20), "IdentificadorExtranjero", "2", "Identity of a foreigner";
@@ -82,14 +82,14 @@ block! {
 }
 
 block! {
-    /// Taxes beside the ITBIS.
+    /// Taxes other than the ITBIS.
     pub struct ImpuestosAdicionalesResumen {
         impuesto_adicional: Vec<ImpuestoAdicionalResumen> [Limit::all(20)], "ImpuestoAdicional", "2", "One entry per tax";
     }
 }
 
 block! {
-    /// One tax beside the ITBIS; a summary has no rates.
+    /// One tax other than the ITBIS; a summary has no rates.
     pub struct ImpuestoAdicionalResumen {
         tipo_impuesto: Option<TipoImpuesto>, "TipoImpuesto", "2", "Code of the tax";
         monto_impuesto_selectivo_consumo_especifico: Option<Monto> = money(Sign::Positive), "MontoImpuestoSelectivoConsumoEspecifico", "2", "Amount of a tax of codes 006 to 022";
@@ -98,17 +98,17 @@ block! {
     }
 }
 
-/// A text that is no security code.
+/// A text that is not a security code.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{given:?} is not a security code: {CODE_LENGTH} characters were expected")]
 pub struct SecurityCodeError {
-    /// The text as it came.
+    /// The text as received.
     pub given: String,
 }
 
 impl Rfce {
-    /// The summary of a full receipt, whose security code comes from its signature. Amounts keep their text, but the
-    /// summary's schema knows no single decimal: there two are written.
+    /// The summary of a full receipt, whose security code comes from its signature. Amounts keep their text, except
+    /// that one decimal becomes two, as the summary's schema requires.
     ///
     /// # Errors
     ///
@@ -196,6 +196,10 @@ impl Rfce {
     }
 
     /// Reads a summary, signed or not.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not XML or another document, or when fields are invalid or missing.
     pub fn from_xml(bytes: &[u8]) -> Result<Self, MessageError> {
         read(bytes, ROOT)
     }

@@ -1,4 +1,4 @@
-//! The seed: what a server wants signed before it gives a token.
+//! The seed, which a server wants signed before it grants a token.
 
 use super::{MessageError, read, write};
 use crate::Texto;
@@ -15,7 +15,7 @@ block! {
 }
 
 impl Semilla {
-    /// A seed of this value, given at this instant of Santo Domingo.
+    /// A seed with this value, issued at this instant.
     pub fn new(valor: Texto, at: jiff::Timestamp) -> Self {
         let civil = crate::FechaHora::at(at).civil();
         let fecha = format!("{civil}{}:00", crate::SANTO_DOMINGO)
@@ -33,6 +33,10 @@ impl Semilla {
     }
 
     /// Reads a seed, signed or not.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not XML or another document, or when fields are invalid or missing.
     pub fn from_xml(bytes: &[u8]) -> Result<Self, MessageError> {
         read(bytes, ROOT)
     }

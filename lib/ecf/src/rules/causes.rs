@@ -1,7 +1,7 @@
-//! The cause of wrong sums. It is looked for once sums are found to be wrong, never in a receipt whose sums are right.
+//! Finds the cause of wrong sums. The search runs only after sums were found to be wrong.
 //!
-//! One wrong field can make every sum of a receipt wrong. To find it the receipt is judged again with that field
-//! corrected: the findings that are then gone are its effects.
+//! One wrong field can make every sum of a receipt wrong. To find it, the receipt is checked again with that field
+//! corrected: the findings that disappear are its effects.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +19,7 @@ use crate::field::Block as _;
 use crate::totals::{allows, complete, compute};
 use crate::violation::{Grade, Violation, stage};
 
-/// Judged after all others, from what they found.
+/// Derived from the findings of all other rules.
 pub(super) const REVERSED: RuleInfo = RuleInfo {
     code: "IDDOC-14",
     grade: Grade::Rejected,
@@ -28,10 +28,10 @@ pub(super) const REVERSED: RuleInfo = RuleInfo {
 };
 
 const LINE_AMOUNT: &str = "LINEA-02";
-/// Payments that exceed a total are no sum of the receipt, but can be an effect of one.
+/// Payments that exceed a total: not a sum of the receipt, but possibly an effect of one.
 const PAYMENTS: &str = "IDDOC-08";
 
-/// The findings of a receipt, with causes in the place of their effects.
+/// Replaces effects among the findings by their causes.
 pub(super) fn trace(
     found: Vec<Violation>,
     document: &Document,
@@ -53,18 +53,18 @@ pub(super) fn trace(
     }
 }
 
-/// Whether a finding compares a sum over lines.
+/// Whether a finding is about a sum over lines.
 fn is_sum(violation: &Violation) -> bool {
     violation.difference.is_some() && stage(&violation.path) > 1
 }
 
-/// Cents come from the rounding of the sums, and have no other cause.
+/// Whether the difference exceeds rounding. Smaller differences have no other cause.
 fn is_worth_a_trial(violation: &Violation) -> bool {
     const ROUNDING: Decimal = Decimal::from_parts(10, 0, 0, false, 2);
     is_sum(violation) && (violation.grade > Grade::Notice || size(violation) > ROUNDING)
 }
 
-/// Findings by what they are about.
+/// Findings, keyed by code and path.
 type Places<'v> = HashMap<(&'static str, &'v [String]), &'v Violation>;
 
 fn places(found: &[Violation]) -> Places<'_> {
@@ -76,7 +76,7 @@ fn place(violation: &Violation) -> (&'static str, &[String]) {
     (violation.code, violation.path.as_slice())
 }
 
-/// The wrong sums that a change of the receipt changes.
+/// The wrong sums that a change of the receipt affects.
 fn dependent<'v>(found: &'v [Violation], others: &Places<'_>) -> Vec<&'v Violation> {
     let changes = |violation: &&Violation| {
         let other = others.get(&place(violation));
@@ -96,7 +96,7 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// What would be found if the caller had sent the receipt with a change.
+    /// The findings if the caller had sent the receipt with this change.
     fn with(&self, change: impl FnOnce(&mut Document)) -> Vec<Violation> {
         let context = self.context;
         let mut document = match self.given {
@@ -115,8 +115,8 @@ impl Trial<'_> {
         find(&document, &context, self.given)
     }
 
-    /// A sum that was left out follows from the amounts that were given: what is wrong with those is reported once, and the
-    /// sum by itself only where it is worse than they are.
+    /// Drops findings about sums that the service computed: they follow from the caller's amounts, which are reported
+    /// once. A computed sum is reported only if its grade is higher than theirs.
     fn without_computed_effects(&self, mut found: Vec<Violation>) -> Vec<Violation> {
         let is_given = |violation: &Violation| self.given.is_none_or(|given| sums::was_given(violation, given));
         let grade = worst(
@@ -128,7 +128,7 @@ impl Trial<'_> {
         found
     }
 
-    /// Whether all sums are right once IndicadorMontoGravado is reversed. Then it is said in one finding.
+    /// One finding instead of many, if all sums are right once IndicadorMontoGravado is reversed.
     fn reversed_indicator(&self, found: &[Violation]) -> Option<Vec<Violation>> {
         let given = self.document.encabezado.id_doc.indicador_monto_gravado;
         let reversed = match given {
@@ -172,7 +172,7 @@ impl Trial<'_> {
             .iter_mut()
             .find(|violation| violation.grade > Grade::Notice && violation.path == cause.path)
         {
-            // Another rule asks for the indicator already, and now it is known which.
+            // Another rule already asks for the indicator; now its value is known.
             Some(asked) => {
                 if let (None, Some(expected)) = (given, &cause.expected) {
                     asked.message = format!("{}: {}", asked.message, cause.message);
@@ -184,7 +184,7 @@ impl Trial<'_> {
         Some(explained)
     }
 
-    /// A MontoItem that is off makes the sums of the receipt wrong. Those that are right once it is corrected are its
+    /// A wrong MontoItem makes the sums of the receipt wrong. The sums that are right after its correction are its
     /// effects.
     fn corrected_lines(&self, mut found: Vec<Violation>) -> Vec<Violation> {
         let corrections: Vec<(usize, Monto)> = found
@@ -210,7 +210,7 @@ impl Trial<'_> {
         let before = found.clone();
         let (places_before, places_after) = (places(&before), places(&after));
         let still = dependent(&after, &places_before);
-        // Sums that become wrong show that another field of the line is the one to correct.
+        // If the correction makes other sums wrong, another field of the line is the cause.
         if still
             .iter()
             .any(|violation| !places_before.contains_key(&place(violation)))
@@ -222,7 +222,7 @@ impl Trial<'_> {
             if !effects.contains(&place(violation)) {
                 return true;
             }
-            // Within the tolerance of the line nothing stops the receipt but the sum itself.
+            // If the line is within its tolerance, only the sum itself stops the receipt.
             let stays = violation.grade > line_grade;
             if stays && !places_after.contains_key(&place(violation)) {
                 violation.message = format!("{}; it is right once {first}", violation.message);
@@ -240,7 +240,7 @@ impl Trial<'_> {
     }
 }
 
-/// The finding that IndicadorMontoGravado is the wrong way round, from the sums that are wrong by it.
+/// The finding that IndicadorMontoGravado is reversed, derived from the sums that it makes wrong.
 fn cause(
     given: Option<IndicadorMontoGravado>,
     reversed: IndicadorMontoGravado,

@@ -1,5 +1,5 @@
-//! `OtraMoneda`: the amounts in the other currency. They are informative, the pesos rule: but for a currency without its
-//! rate all findings are notices.
+//! `OtraMoneda`: the amounts in the other currency. They are informative, and the amounts in pesos take precedence: all
+//! findings are notices, except for a currency without its rate.
 
 use rust_decimal::Decimal;
 
@@ -66,13 +66,16 @@ fn rate(case: &Case<'_>) -> Option<Decimal> {
     rate.map(|rate| rate.value()).filter(|rate| !rate.is_zero())
 }
 
-/// Whether the rate lies on the wrong side of one peso for the currency.
+/// Whether the rate is on the wrong side of one peso for this currency.
 fn is_inverted(case: &Case<'_>) -> bool {
     let currency = case.document.encabezado.otra_moneda.tipo_moneda;
     let above = currency.and_then(|currency| currency.is_above_the_peso());
-    rate(case).zip(above).is_some_and(|(rate, above)| match above {
-        true => rate < Decimal::ONE,
-        false => rate > Decimal::ONE,
+    rate(case).zip(above).is_some_and(|(rate, above)| {
+        if above {
+            rate < Decimal::ONE
+        } else {
+            rate > Decimal::ONE
+        }
     })
 }
 
@@ -90,7 +93,7 @@ fn rate_is_not_inverted(case: &Case<'_>, out: &mut Findings<'_>) {
     out.differs(otra_moneda("TipoCambio"), rate, other, message);
 }
 
-/// How far an amount may be off that is divided by the rate: ten cents, or one peso where that is more.
+/// The tolerance for an amount that is divided by the rate: ten cents or one peso, whichever is more.
 fn limit(rate: Decimal) -> Decimal {
     const TEN_CENTS: Decimal = Decimal::from_parts(10, 0, 0, false, 2);
     let peso = Decimal::ONE.checked_div(rate).unwrap_or(Decimal::ONE);
@@ -103,12 +106,12 @@ fn is_close(given: Decimal, expected: Decimal, limit: Decimal) -> bool {
         .is_some_and(|difference| difference.abs() <= limit)
 }
 
-/// The rate that amounts are held against; none when it is missing, or inverted, which says it all.
+/// The rate for comparisons; `None` when it is missing or inverted, which is reported separately.
 fn sound_rate(case: &Case<'_>) -> Option<Decimal> {
     rate(case).filter(|_| !is_inverted(case))
 }
 
-/// The format multiplies price and quantity, the authority's own data divide the pesos by the rate: both are taken.
+/// The format multiplies price and quantity, the authority's own data divide the pesos by the rate. Both are accepted.
 fn line_follows(case: &Case<'_>, out: &mut Findings<'_>) {
     if is_inverted(case) {
         return;
@@ -147,7 +150,7 @@ fn line_follows(case: &Case<'_>, out: &mut Findings<'_>) {
     }
 }
 
-/// Prices with fewer decimals than four are as good: the authority's own data have two.
+/// Prices with fewer than four decimals are accepted: the authority's own data have two.
 fn parts_follow(case: &Case<'_>, out: &mut Findings<'_>) {
     const CENT: Decimal = Decimal::from_parts(1, 0, 0, false, 2);
     let Some(rate) = sound_rate(case) else { return };
@@ -195,7 +198,7 @@ fn parts_follow(case: &Case<'_>, out: &mut Findings<'_>) {
     }
 }
 
-/// What is not there in pesos is nothing in the other currency.
+/// An amount that is absent in pesos counts as zero in the other currency.
 fn part_follows(
     given: Option<&Monto>,
     expected: Option<&Monto>,
@@ -255,7 +258,7 @@ const AMOUNTS_OF_TAXES: [(&str, PickOfTax); 3] = [
     }),
 ];
 
-/// Cents are not reported: the data of the authority differ by some themselves.
+/// Differences of cents are not reported, because the authority's own data have some.
 fn header_follows(case: &Case<'_>, out: &mut Findings<'_>) {
     let Some(rate) = sound_rate(case).filter(|_| case.computed.problems.is_empty()) else {
         return;

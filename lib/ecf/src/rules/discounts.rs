@@ -1,6 +1,6 @@
-//! `DescuentosORecargos`: discounts and surcharges of the whole receipt, those of Norma 10-07 among them.
+//! `DescuentosORecargos`: discounts and surcharges of the whole receipt, including those of Norma 10-07.
 //!
-//! An entry that takes more from a group than there is makes a negative amount, which the totals report.
+//! An entry that exceeds the amount of its group makes that amount negative, which the totals report.
 
 use std::collections::BTreeSet;
 
@@ -126,7 +126,7 @@ fn taxes(item: &Item) -> Vec<TipoImpuesto> {
     taxes
 }
 
-/// Lines without additional taxes do not count: the official example of a shared amount has one.
+/// Lines without additional taxes are ignored: the official example of a shared amount has one.
 fn entry_is_a_percentage_when_taxes_differ(case: &Case<'_>, out: &mut Findings<'_>) {
     let amounts: Vec<_> = entries(case)
         .filter(|(_, entry)| entry.tipo_valor == Some(TipoValor::Monto) && !is_norma_1007(entry))
@@ -159,7 +159,7 @@ fn affected(indicator: IndicadorFacturacionDescuentooRecargo) -> IndicadorFactur
     }
 }
 
-/// Whether there are lines that the entry affects.
+/// Whether any line is affected by the entry.
 fn has_lines(case: &Case<'_>, entry: &DescuentoORecargo) -> bool {
     let group = entry.indicador_facturacion_descuentoo_recargo.map(affected);
     let mut lines = case.lines.iter();
@@ -192,7 +192,7 @@ fn entry_affects_lines(case: &Case<'_>, out: &mut Findings<'_>) {
 
 fn entry_follows_its_percentage(case: &Case<'_>, out: &mut Findings<'_>) {
     for ((index, given), computed) in entries(case).zip(&case.computed.entries) {
-        // Without lines there is no amount to take a percentage of, and that is reported by itself.
+        // Without lines the percentage has no base, which is reported separately.
         if !case.sums_are_known || !has_lines(case, given) {
             continue;
         }

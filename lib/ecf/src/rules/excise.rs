@@ -1,7 +1,7 @@
-//! The excise taxes (ISC) of a line: which fields and which codes they need. Their amounts are in `taxes`.
+//! The excise taxes (ISC) of a line: the fields and codes that they require. Their amounts are checked in `taxes`.
 //!
-//! A wrong structure is rejected, whatever the tolerances of the amounts. Alcohol sold in bulk (UnidadMedida 18, Granel)
-//! carries the ad valorem tax alone and needs none of these fields.
+//! A wrong structure is rejected, regardless of the tolerances for amounts. Alcohol sold in bulk (UnidadMedida 18,
+//! Granel) has only the ad valorem tax and needs none of these fields.
 
 use super::finding::line;
 use super::{Case, Findings, Rule};
@@ -61,7 +61,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
 ];
 
-/// Code of the unit that stands for bulk.
+/// The unit of measure for bulk.
 const GRANEL: &str = "18";
 
 fn is_bulk(item: &Item) -> bool {
@@ -73,7 +73,7 @@ fn taxes(item: &Item) -> impl Iterator<Item = TipoImpuesto> {
     carried.filter_map(|tax| tax.tipo_impuesto)
 }
 
-/// A tax that the type may not carry is reported by itself.
+/// The first tax of these classes on a line. A tax that the type may not carry is reported separately.
 fn first_of(case: &Case<'_>, item: &Item, classes: &[ImpuestoClass]) -> Option<TipoImpuesto> {
     taxes(item).find(|tax| classes.contains(&tax.class()) && case.carried.contains(*tax))
 }
@@ -87,7 +87,7 @@ const EXCISE: &[ImpuestoClass] = &[
     ImpuestoClass::AdValoremTabaco,
 ];
 
-/// Tells each packed line that carries a tax of these classes and lacks the field.
+/// Reports each packed line that has a tax of these classes but lacks the field.
 fn need(
     case: &Case<'_>,
     classes: &[ImpuestoClass],
@@ -130,7 +130,7 @@ fn contents_are_complete(case: &Case<'_>, out: &mut Findings<'_>) {
     }
 }
 
-/// The list of codes says 006 to 022, the formulas of 023 to 039 use it too.
+/// The list of codes says 006 to 022, but the formulas of 023 to 039 use the field too.
 fn reference_quantity_is_given(case: &Case<'_>, out: &mut Findings<'_>) {
     let meaning = "bottles or packets in one unit that is sold";
     let has = |item: &Item| item.cantidad_referencia.is_some();
@@ -155,7 +155,7 @@ fn retail_price_is_given(case: &Case<'_>, out: &mut Findings<'_>) {
     need(case, AD_VALOREM, has, ("PrecioUnitarioReferencia", meaning), out);
 }
 
-/// The two tables have the same articles in the same order: 006 is beer and so is 023.
+/// Both tables have the same articles in the same order: 006 is beer, and so is 023.
 fn specific_of(ad_valorem: TipoImpuesto) -> Option<TipoImpuesto> {
     const DISTANCE: u32 = 17;
     let code: u32 = ad_valorem.code().parse().ok()?;

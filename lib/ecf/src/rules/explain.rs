@@ -1,11 +1,12 @@
-//! What a message of the tax authority means: the field, the cause, the fix.
+//! The meaning of the tax authority's messages: field, cause and fix.
 //!
-//! No list of its message codes is published. These were seen in real answers; whatever else comes stays as it is.
+//! The authority publishes no list of its message codes. These occurred in real answers; other messages are passed on
+//! without an explanation.
 
-/// Our reading of a message. The message itself is always kept beside it.
+/// Our explanation of a message. The message itself is always kept beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
-    /// The field that the message is about; none when it is about the whole submission.
+    /// The field; `None` when the message is about the whole submission.
     pub field: Option<&'static str>,
     /// The line that the text names, counted from 1.
     pub line: Option<u32>,
@@ -15,14 +16,14 @@ pub struct Explanation {
     pub cause: &'static str,
     /// What to do about it.
     pub fix: &'static str,
-    /// The rules of ours that find it beforehand.
+    /// The rules of ours that detect it before sending.
     pub rules: &'static [&'static str],
 }
 
 struct Known {
-    /// Without leading zeros: the authority writes `1` and `001`.
+    /// Without leading zeros, because the authority writes both `1` and `001`.
     codigo: &'static str,
-    /// What the text must hold, in lower case; the code 0 stands for any free text.
+    /// A part of the text, in lower case. Code 0 comes with any text.
     holding: &'static str,
     field: Option<&'static str>,
     cause: &'static str,
@@ -113,7 +114,7 @@ const KNOWN: &[Known] = &[
     },
 ];
 
-/// Our reading of a message of the authority; none when it is not known.
+/// Our explanation of a message of the authority; `None` when the message is not known.
 pub fn explain(codigo: &str, mensaje: &str) -> Option<Explanation> {
     let codigo = match codigo.trim().trim_start_matches('0') {
         "" => "0",
@@ -133,7 +134,7 @@ pub fn explain(codigo: &str, mensaje: &str) -> Option<Explanation> {
     })
 }
 
-/// The digits that follow one of the words, with no more than a few other characters between: `línea 3`, `línea No. 3`.
+/// The digits after one of the words, with at most a few other characters between: `línea 3`, `línea No. 3`.
 fn number_after<'t>(text: &'t str, words: &[&str]) -> Option<&'t str> {
     const MOST_BETWEEN: usize = 8;
     let digit = |character: char| character.is_ascii_digit();

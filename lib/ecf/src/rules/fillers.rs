@@ -1,4 +1,4 @@
-//! Taxpayer numbers that a program fills in for lack of one.
+//! Taxpayer numbers that a program writes when it has no real one.
 
 use super::RuleInfo;
 use crate::ReceiptType::{E32, E33, E34, E41};
@@ -6,7 +6,7 @@ use crate::Rnc;
 use crate::field::{Context, Problem};
 use crate::violation::Grade;
 
-/// Judged while the payload is read.
+/// Checked while the payload is read.
 pub(super) const RULE: RuleInfo = RuleInfo {
     code: "AVISO-21",
     grade: Grade::Notice,
@@ -14,7 +14,7 @@ pub(super) const RULE: RuleInfo = RuleInfo {
     summary: "a taxpayer number is not a filler such as 222222222 or 123456789",
 };
 
-/// The notice about a filler. Its check digit may fit: 222222222 and 00000000000 have the right one.
+/// The notice about a placeholder. Its check digit may be correct, as in 222222222 and 00000000000.
 pub(crate) fn filler(rnc: &Rnc, context: &Context) -> Option<Problem> {
     if !rnc.is_filler() {
         return None;

@@ -1,4 +1,4 @@
-//! How a rule says what it found: paths, amounts, differences.
+//! How a rule reports a finding: paths, amounts, differences.
 
 use rust_decimal::Decimal;
 
@@ -6,20 +6,20 @@ use super::RuleInfo;
 use crate::totals::Tolerance;
 use crate::violation::{Grade, Violation};
 
-/// Where a field stands.
+/// The path of a field.
 pub(super) type Path = Vec<String>;
 
-/// Collects what one rule finds.
+/// Collects the findings of one rule.
 #[derive(Debug)]
 pub(crate) struct Findings<'a> {
     rule: &'a RuleInfo,
     grade: Grade,
-    /// How the amounts that are compared came into the receipt.
+    /// The origin of the compared amounts: given or computed.
     origin: &'static str,
     violations: &'a mut Vec<Violation>,
 }
 
-/// The finding that was just made, for adding details.
+/// The finding that was just added, to attach details.
 #[derive(Debug)]
 pub(super) struct Finding<'a>(&'a mut Violation);
 
@@ -33,13 +33,13 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Says of the amounts that follow whether the caller gave them or the service computed them from what was given.
+    /// Sets the origin of the following amounts: given by the caller, or computed by the service.
     pub(super) fn of_given(&mut self, is_given: bool) -> &mut Self {
         self.origin = if is_given { "was given" } else { "was computed here" };
         self
     }
 
-    /// The same with another grade than the rule's.
+    /// The same collection with another grade than the rule's.
     pub(super) fn graded(&mut self, grade: Grade) -> Findings<'_> {
         Findings {
             rule: self.rule,
@@ -55,12 +55,12 @@ impl<'a> Findings<'a> {
         Finding(self.violations.last_mut().expect("one was just pushed"))
     }
 
-    /// A field that is not there.
+    /// A missing field.
     pub(super) fn missing(&mut self, path: Path, message: impl Into<String>) -> Finding<'_> {
         self.add(path, "missing", message.into())
     }
 
-    /// A field that must not be there.
+    /// A field that is not allowed.
     pub(super) fn forbidden(&mut self, path: Path, message: impl Into<String>) -> Finding<'_> {
         self.add(path, "extra_forbidden", message.into())
     }
@@ -70,7 +70,7 @@ impl<'a> Findings<'a> {
         self.add(path, "value_error", message.into())
     }
 
-    /// A field whose value must be this one.
+    /// A field that must have this value.
     pub(super) fn differs(
         &mut self,
         path: Path,
@@ -82,7 +82,7 @@ impl<'a> Findings<'a> {
         self.wrong(path, message).given(given).expected(expected)
     }
 
-    /// An amount that must be exactly this one.
+    /// An amount that must have exactly this value.
     pub(super) fn amount(
         &mut self,
         path: Path,
@@ -100,8 +100,8 @@ impl<'a> Findings<'a> {
             .difference(expected - given)
     }
 
-    /// An amount that may differ from the expected ones by a tolerance: inside it a notice, beyond it what the rule
-    /// says. The first alternative is the one that is told.
+    /// An amount with a tolerance: a difference within it is a notice, a larger one has the rule's grade. The first of
+    /// the accepted amounts is reported as expected.
     pub(super) fn tolerated(
         &mut self,
         path: impl FnOnce() -> Path,
@@ -155,7 +155,7 @@ impl Finding<'_> {
     }
 }
 
-/// A difference with its sign, so that nobody wonders which way.
+/// A difference with an explicit sign.
 fn signed(difference: Decimal) -> String {
     if difference.is_sign_positive() {
         format!("+{difference}")
@@ -164,7 +164,7 @@ fn signed(difference: Decimal) -> String {
     }
 }
 
-/// The path of these names.
+/// A path of these names.
 pub(super) fn at(steps: &[&str]) -> Path {
     steps.iter().map(|&step| step.to_owned()).collect()
 }
@@ -193,7 +193,7 @@ pub(super) fn referencia(field: &str) -> Path {
     at(&["InformacionReferencia", field])
 }
 
-/// A field of a line, by the 0-based place of the line.
+/// The path of a field of a line, by the line's 0-based index.
 pub(super) fn line(index: usize, fields: &[&str]) -> Path {
     let mut path = at(&["DetallesItems", "Item"]);
     path.push(index.to_string());

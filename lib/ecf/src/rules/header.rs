@@ -1,4 +1,4 @@
-//! `IdDoc` and the date of issue: when, how and for what the receipt is paid.
+//! `IdDoc` and the date of issue: dates, terms and forms of payment.
 
 use super::finding::{Path, at, emisor, id_doc};
 use super::{Case, Findings, Rule};
@@ -104,7 +104,7 @@ fn credit_has_a_last_day(case: &Case<'_>, out: &mut Findings<'_>) {
     if id_doc.tipo_pago != Some(TipoPago::Credito) || id_doc.fecha_limite_pago.is_some() {
         return;
     }
-    // Type 43 has no such field, and in type 47 it is optional.
+    // Type 43 does not have the field, and in type 47 it is optional.
     let path = self::id_doc("FechaLimitePago");
     if case.presence(&path) == Some(Presence::Conditional) {
         let message = "TipoPago is 2 (credit), so FechaLimitePago must say until when it is to be paid";
@@ -128,7 +128,7 @@ fn has_taxed_lines(case: &Case<'_>) -> bool {
         .any(|line| line.indicador_facturacion.is_some_and(taxed))
 }
 
-/// Types whose lines all have one indicator that is neither 18 % nor 16 % have no field for it.
+/// A type whose lines must all have the same indicator, neither 18 % nor 16 %, does not have the field.
 fn taxed_lines_say_whether_itbis_is_included(case: &Case<'_>, out: &mut Findings<'_>) {
     use ReceiptType::{E31, E32, E33, E34, E41, E45};
     let indicator = case.document.encabezado.id_doc.indicador_monto_gravado;
@@ -192,7 +192,7 @@ fn period_has_both_ends(case: &Case<'_>, out: &mut Findings<'_>) {
     );
 }
 
-/// Payments may be less: retentions are not paid, and a part may be paid later.
+/// Payments may be less than the total: retentions are not paid, and a part may be paid later.
 fn payments_do_not_exceed_the_total(case: &Case<'_>, out: &mut Findings<'_>) {
     let totals = &case.document.encabezado.totales;
     let payments = &case.document.encabezado.id_doc.tabla_formas_pago.forma_de_pago;
@@ -213,7 +213,7 @@ fn free_gives_no_tax_credit(case: &Case<'_>, out: &mut Findings<'_>) {
     }
 }
 
-/// Types 41, 43 and 47 have no class of income, so a note on them has none either.
+/// Types 41, 43 and 47 do not have a class of income, and neither does a note on them.
 fn note_carries_income_as_the_original(case: &Case<'_>, out: &mut Findings<'_>) {
     use ReceiptType::{E41, E43, E47};
     if !case.receipt_type.is_note() {
@@ -284,7 +284,7 @@ fn issue_is_not_in_the_future(case: &Case<'_>, out: &mut Findings<'_>) {
     }
 }
 
-/// Test documents are as old as one likes. A replacement of a contingency receipt is late by its nature.
+/// Test documents may have any age. A replacement of a contingency receipt is late by nature.
 fn issue_is_not_long_ago(case: &Case<'_>, out: &mut Findings<'_>) {
     const DAYS: i32 = 3;
     let replaces = Some(CodigoModificacion::ReemplazaContingencia);

@@ -1,4 +1,4 @@
-//! `DetallesItems`: each line by itself. The excise taxes of a line are in `excise`, what is withheld in `retentions`.
+//! `DetallesItems`: each line by itself. The excise taxes of a line are in `excise`, retentions in `retentions`.
 
 use rust_decimal::Decimal;
 
@@ -115,7 +115,7 @@ fn amount_follows_price_and_quantity(case: &Case<'_>, out: &mut Findings<'_>) {
         if given == expected {
             continue;
         }
-        // Where DescuentoMonto is not the sum of its parts, the amount may follow from either.
+        // If DescuentoMonto is not the sum of its parts, the amount may follow from either.
         let by_parts = amount_by_parts(item);
         let mut accepted = vec![expected.value()];
         match by_parts {
@@ -132,7 +132,7 @@ fn amount_follows_price_and_quantity(case: &Case<'_>, out: &mut Findings<'_>) {
     }
 }
 
-/// Price times quantity, less discounts, plus surcharges, with the amounts of the line.
+/// The formula with the amounts of the line: price times quantity, less discounts, plus surcharges.
 fn formula(item: &Item) -> String {
     let text = |amount: Option<String>| amount.unwrap_or_default();
     let mut formula = format!(
@@ -155,7 +155,7 @@ fn gross(item: &Item) -> Option<Decimal> {
     factors.and_then(|(price, quantity)| price.value().checked_mul(quantity.value()))
 }
 
-/// MontoItem from the parts of the discounts and surcharges instead of their sums.
+/// MontoItem computed from the parts of discounts and surcharges instead of their sums.
 fn amount_by_parts(item: &Item) -> Option<Decimal> {
     let side = |adjustment: Adjustment<'_>| {
         let stated = adjustment.amount.map(Monto::value).unwrap_or_default();
@@ -166,7 +166,7 @@ fn amount_by_parts(item: &Item) -> Option<Decimal> {
     Monto::rounded(exact).ok().map(|amount| amount.value())
 }
 
-/// Discounts or surcharges of a line: their names, the amount, the table.
+/// The discounts or the surcharges of a line: element names, amount and table.
 struct Adjustment<'a> {
     amount_name: &'static str,
     table_name: &'static str,
@@ -184,7 +184,8 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// What its percentage gives. Each percentage is one of price times quantity, never of what an earlier discount left.
+    /// The amount of the percentage. Each percentage applies to price times quantity, never to the remainder after an
+    /// earlier discount.
     fn share(&self, gross: Option<Decimal>) -> Option<Decimal> {
         let percentage = self.percentage.filter(|_| self.kind == Some(TipoValor::Porcentaje))?;
         let share = gross?.checked_mul(percentage.value() * Decimal::new(1, 2))?;
@@ -231,7 +232,8 @@ fn surcharge(item: &Item) -> Adjustment<'_> {
 }
 
 impl Adjustment<'_> {
-    /// The sum of the parts as they should be: one that is not its percentage counts with the amount of the percentage.
+    /// The sum of the corrected parts: a part that differs from its percentage counts with the amount of the
+    /// percentage.
     fn sum_of_parts(&self, item: &Item) -> Option<Decimal> {
         let gross = gross(item);
         let mut amounts = self.parts.iter().filter_map(|part| {
@@ -303,7 +305,7 @@ fn amount_is_the_sum(index: usize, item: &Item, given: &Adjustment<'_>, out: &mu
         return;
     };
     if amount.value() != parts {
-        // A part that is not its percentage is reported by itself; a sum that fits the percentage is right.
+        // A part that differs from its percentage is reported separately; a sum that fits the percentage is right.
         let parts = given.sum_of_parts(item).unwrap_or(parts);
         if amount.value() == parts {
             return;
@@ -345,7 +347,7 @@ fn amount_and_table_come_together(index: usize, _: &Item, given: &Adjustment<'_>
 
 fn parts_are_complete(case: &Case<'_>, index: usize, _: &Item, given: &Adjustment<'_>, out: &mut Findings<'_>) {
     for (place, part) in given.parts.iter().enumerate() {
-        // The amount of a percentage is computed once the percentage is there.
+        // The amount of a percentage is computed once the percentage is given.
         let will_be_computed = case.given.is_some() && part.kind == Some(TipoValor::Porcentaje);
         if part.amount.is_none() && !will_be_computed {
             let message = format!("{} is due in every {}", given.part_name, given.entry_name);
@@ -376,7 +378,7 @@ fn parts_follow_their_percentage(index: usize, item: &Item, given: &Adjustment<'
     }
 }
 
-/// The only indicator that lines of a type may have, where there is one.
+/// The only indicator that lines of a type may have, if there is just one.
 fn only_indicator(receipt_type: ReceiptType) -> Option<IndicadorFacturacion> {
     match receipt_type {
         E43 | E44 | E47 => Some(IndicadorFacturacion::Exento),

@@ -1,4 +1,4 @@
-//! The judgement of a draft: structure and rules together, and whether it stops the receipt.
+//! Judges a draft by structure and rules together, and decides whether it is refused.
 
 use rust_decimal::Decimal;
 
@@ -10,14 +10,13 @@ use crate::totals::IscRates;
 use crate::violation::{Violation, sort_causes_first, stage};
 use crate::{Draft, Ecf, Environment, Fecha};
 
-/// Judges a draft whole, structure and rules together, and takes the next step with it. A draft that was not completed
-/// yet is.
+/// Judges a draft by structure and rules together, and turns it into a receipt. Completes the draft first if necessary.
 ///
 /// Returns the receipt with its notices, causes before effects.
 ///
 /// # Errors
 ///
-/// Everything that stops the receipt, and the notices on the amounts that do, causes before effects.
+/// Every finding that stops the receipt, and related notices on amounts, causes before effects.
 pub fn judge(
     mut draft: Draft,
     environment: Environment,
@@ -50,7 +49,7 @@ pub fn judge(
         }
         Ok(_) => Err(with_notices(refusals, told)),
         Err(structure) => {
-            // A field that is missing is reported once; the rule says better why it is due.
+            // A missing field is reported once; the rule's message is the better one.
             let known: HashSet<_> = refusals.iter().map(|other| (other.path.clone(), other.kind)).collect();
             let mut structure: Vec<Violation> = structure
                 .into_iter()
@@ -63,11 +62,10 @@ pub fn judge(
     }
 }
 
-/// Notices that a refusal carries. With a small difference on each of many lines, the largest ones explain a sum.
+/// Upper bound of the notices in a refusal. If many lines have a small difference, the largest ones explain a sum.
 const MOST_NOTICES: usize = 20;
 
-/// Adds to a refusal the notices on the amounts that it is about: a difference within its tolerance can be the
-/// cause of one beyond it.
+/// Adds notices about related amounts to a refusal: a difference within its tolerance can cause one beyond it.
 fn with_notices(mut refusals: Vec<Violation>, told: Vec<Violation>) -> Vec<Violation> {
     let refused: Vec<Amount<'_>> = refusals.iter().filter_map(Amount::of).collect();
     let mut notices: Vec<Violation> = told
@@ -82,22 +80,23 @@ fn with_notices(mut refusals: Vec<Violation>, told: Vec<Violation>) -> Vec<Viola
     refusals
 }
 
-/// How far the amount is off, without the sign.
+/// The absolute difference of the amount.
 pub(super) fn size(violation: &Violation) -> Decimal {
     let difference = violation.difference.as_deref().map(str::parse::<Decimal>);
     difference.and_then(Result::ok).unwrap_or_default().abs()
 }
 
-/// An amount in pesos on the way from the lines to the total.
+/// An amount in pesos that contributes to the total.
 pub(super) enum Amount<'v> {
-    /// Of the line at this place.
+    /// On the line with this index.
     Line(&'v str),
     /// A sum over lines.
     Sum,
 }
 
 impl<'v> Amount<'v> {
-    /// None when the finding compares no amounts, or others: what is withheld, other currency, informative sums.
+    /// `None` when the finding compares no amounts, or amounts outside the total: retentions, the other currency,
+    /// informative sums.
     pub(super) fn of(violation: &'v Violation) -> Option<Self> {
         violation.difference.as_ref()?;
         let path = &violation.path;
@@ -112,7 +111,7 @@ impl<'v> Amount<'v> {
         }
     }
 
-    /// Whether one can be the cause of the other.
+    /// Whether one amount can be the cause of the other.
     fn meets(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Line(one), Self::Line(another)) => one == another,

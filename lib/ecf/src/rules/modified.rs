@@ -1,7 +1,7 @@
-//! A note (33, 34) against the receipt that it modifies, from what is stored of that receipt.
+//! Checks a note (33, 34) against the stored record of the receipt that it modifies.
 //!
-//! Credit notes count from the moment they are issued, debit notes from their acceptance on: whatever the authority says
-//! of the notes under way, what is left is never less than what was promised.
+//! Credit notes count from their issue, debit notes from their acceptance. So the balance stays sufficient for every
+//! verdict on pending notes.
 
 use rust_decimal::Decimal;
 
@@ -57,7 +57,7 @@ const WAITS: RuleInfo = RuleInfo {
     summary: "a note is sent after the verdict on the modified receipt",
 };
 
-/// Rules that need what is stored of the modified receipt.
+/// Rules that need the stored record of the modified receipt.
 pub(super) const RULES: &[RuleInfo] = &[
     ANNULS_REST,
     WITHIN_BALANCE,
@@ -78,24 +78,25 @@ const fn rule(code: &'static str, source: &'static str, summary: &'static str) -
     }
 }
 
-/// What is stored of the receipt that a note modifies.
+/// The stored record of the receipt that a note modifies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Modified<'a> {
     pub state: ReceiptState,
-    /// Whether the authority left the number of a rejected receipt free, so that another may become valid under it.
+    /// Whether the authority left the number of a rejected receipt free, so that another receipt may use it.
     pub number_is_free: bool,
-    /// What is left to credit of it: its MontoTotal and accepted debit notes, less every credit note that may stand.
+    /// The balance that can be credited: MontoTotal and accepted debit notes, less every credit note that is valid or
+    /// may become valid.
     pub balance: Decimal,
-    /// Whether a note with code 1 stands on it.
+    /// Whether a note with code 1 annuls it.
     pub annulled: bool,
-    /// Whether a debit note on it has no verdict yet.
+    /// Whether a debit note on it awaits its verdict.
     pub has_open_debits: bool,
     pub fecha_emision: Fecha,
     pub rnc_comprador: Option<&'a str>,
 }
 
 impl Modified<'_> {
-    /// Whether it can no longer become valid under its number.
+    /// Whether the receipt can no longer become valid under its number.
     pub fn is_void(&self) -> bool {
         match self.state {
             ReceiptState::Rejected => !self.number_is_free,
@@ -105,7 +106,7 @@ impl Modified<'_> {
     }
 }
 
-/// The receipt that a document is a note on, if that is electronic and the issuer's own.
+/// The receipt that a note modifies, if it is electronic and the issuer's own.
 pub fn modified_encf(document: &Document, receipt_type: ReceiptType) -> Option<Encf> {
     let reference = &document.informacion_referencia;
     let replaces = reference.codigo_modificacion == Some(CodigoModificacion::ReemplazaContingencia);
@@ -123,7 +124,7 @@ pub fn annuls(document: &Document) -> bool {
     document.informacion_referencia.codigo_modificacion == Some(CodigoModificacion::Anula)
 }
 
-/// The notice that a note is issued and not sent yet.
+/// The notice that a note is issued but not sent yet.
 pub fn waits(encf: Encf) -> Violation {
     let message = format!("the note is sent once {encf}, and every earlier note that it builds on, has its verdict");
     let path = referencia("NCFModificado");
@@ -132,7 +133,7 @@ pub fn waits(encf: Encf) -> Violation {
         .with_given(&encf.to_string())
 }
 
-/// Whether a note fits the receipt that it modifies; every finding, causes before effects.
+/// All findings about a note and the receipt that it modifies, causes before effects.
 pub fn check(document: &Document, receipt_type: ReceiptType, modified: &Modified<'_>) -> Vec<Violation> {
     let mut violations = Vec::new();
     let Some(encf) = modified_encf(document, receipt_type) else {

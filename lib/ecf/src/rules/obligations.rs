@@ -1,11 +1,12 @@
-//! What the field table says of the fields that findings are about.
+//! Looks up the obligations of the fields that findings are about.
 
+use crate::codes;
 use crate::document::Document;
 use crate::field::{Block as _, Field, Presence};
 use crate::{ReceiptType, Violation};
 
-/// Whether the element at a path may stand in a type. A forbidden element forbids what it holds. None when no row of the
-/// table has the path.
+/// The obligation of the element at a path in this type. A forbidden element forbids its content too. `None` when the
+/// table has no such path.
 pub(super) fn presence(path: &[String], receipt_type: ReceiptType) -> Option<Presence> {
     let mut fields: Option<&[Field]> = Some(Document::FIELDS);
     let mut last = None;
@@ -21,14 +22,11 @@ pub(super) fn presence(path: &[String], receipt_type: ReceiptType) -> Option<Pre
     last
 }
 
-/// The finding that a field is not allowed in the type.
-const NOT_ALLOWED: &str = "ESTRUCTURA-02";
-
-/// Drops what is said of fields that the type forbids. That such a field is there is one finding; that it is wrong, or
-/// that another one is missing beside it, is no help.
+/// Drops findings about fields that the type forbids. Such a field is one finding; that its value is wrong, or that a
+/// related field is missing, does not help.
 pub(super) fn drop_forbidden(violations: &mut Vec<Violation>, receipt_type: ReceiptType) {
     violations.retain(|violation| {
-        violation.code == NOT_ALLOWED || presence(&violation.path, receipt_type) != Some(Presence::Forbidden)
+        violation.code == codes::NOT_ALLOWED || presence(&violation.path, receipt_type) != Some(Presence::Forbidden)
     });
 }
 
@@ -44,7 +42,7 @@ mod tests {
     use crate::totals::{IscRates, compute};
     use crate::{Amounts, Environment, Grade, Node};
 
-    /// Documents of all types that break no rule.
+    /// Documents of all types that violate no rule.
     fn bases() -> Vec<(ReceiptType, Value)> {
         let bases: Value = serde_json::from_str(include_str!("../../tests/rules/bases.json")).unwrap();
         let bases = bases.as_object().unwrap().values();
@@ -57,7 +55,7 @@ mod tests {
     fn samples(field: &Field, receipt_type: ReceiptType) -> Vec<Value> {
         match field.form {
             Form::Code(catalogue) => {
-                // Enough to have each class of additional tax, and all codes of the short lists.
+                // Enough to cover each class of additional tax, and all codes of short lists.
                 let step = (catalogue.len() / 12).max(1);
                 catalogue.iter().step_by(step).map(|(code, _)| json!(code)).collect()
             }
@@ -78,7 +76,7 @@ mod tests {
         }
     }
 
-    /// The paths of all fields that a type may have, with values; a list has its first element.
+    /// The paths of all fields that a type may have, with sample values; a list has its first element.
     fn fields(fields: &[Field], receipt_type: ReceiptType, above: &[&str], out: &mut Vec<(Vec<String>, Vec<Value>)>) {
         for field in fields {
             if field.obligations.presence(receipt_type) == Presence::Forbidden {
@@ -98,7 +96,7 @@ mod tests {
         }
     }
 
-    /// Sets what stands at a path, or takes it away.
+    /// Sets the value at a path, or removes it.
     fn set(value: &mut Value, path: &[String], new: Option<&Value>) {
         let (step, rest) = path.split_first().unwrap();
         let slot = match step.parse::<usize>() {
@@ -125,7 +123,7 @@ mod tests {
         }
     }
 
-    /// What the rules alone say of a payload, whatever its structure.
+    /// The findings of the rules alone, without structure checks.
     fn findings(receipt_type: ReceiptType, payload: &Value) -> Vec<Violation> {
         let node = Node::parse(payload.to_string().as_bytes()).unwrap();
         let document: Document = Reader::new(receipt_type, Amounts::Scaled, Source::Caller).block(&node);
@@ -141,7 +139,7 @@ mod tests {
         run(&document, &context, None)
     }
 
-    /// Every document of a type with each field set to each of some values, and without each of its fields.
+    /// The findings about documents of a type with each field set to each sample value, and with each field removed.
     fn demanded(receipt_type: ReceiptType) -> BTreeSet<(&'static str, Grade, Vec<String>)> {
         let mut table = Vec::new();
         fields(Document::FIELDS, receipt_type, &[], &mut table);
@@ -162,7 +160,7 @@ mod tests {
         demanded
     }
 
-    /// Optional fields that a rule demands all the same, with the source that says so. There are none.
+    /// Optional fields that a rule requires nevertheless, with the source. Currently none.
     const DEMANDED_ALTHOUGH_OPTIONAL: [(&str, &str, &str); 0] = [];
 
     #[test]
@@ -189,7 +187,7 @@ mod tests {
             }
         }
         assert_eq!(days, ["31", "32", "33", "34", "41", "44", "45", "46"]);
-        // The documents are rich enough to bring out what rules demand.
+        // The documents cover enough to reveal the rules' requirements.
         assert!(all.len() >= 30, "{all:#?}");
     }
 
@@ -206,12 +204,16 @@ mod tests {
                 "ISC-02",
                 "missing",
             ),
-            at("DetallesItems/Item/0/GradosAlcohol", NOT_ALLOWED, "extra_forbidden"),
+            at(
+                "DetallesItems/Item/0/GradosAlcohol",
+                codes::NOT_ALLOWED,
+                "extra_forbidden",
+            ),
             at("DetallesItems/Item/0/NombreItem", "ESTRUCTURA-01", "missing"),
             at("DetallesItems/Item/0/Grados", "ESTRUCTURA-04", "extra_forbidden"),
         ];
         drop_forbidden(&mut found, ReceiptType::E44);
         let codes: Vec<_> = found.iter().map(|violation| violation.code).collect();
-        assert_eq!(codes, [NOT_ALLOWED, "ESTRUCTURA-01", "ESTRUCTURA-04"]);
+        assert_eq!(codes, [codes::NOT_ALLOWED, "ESTRUCTURA-01", "ESTRUCTURA-04"]);
     }
 }

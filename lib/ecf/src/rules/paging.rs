@@ -56,8 +56,8 @@ fn page(index: usize, field: &str) -> Path {
 
 fn count_and_pages_come_together(case: &Case<'_>, out: &mut Findings<'_>) {
     let said = case.document.encabezado.id_doc.total_paginas;
-    // TotalPaginas is more than 1, so that a single page goes with no number. The number is taken out first: without the
-    // page it would ask for pages again.
+    // TotalPaginas must exceed 1, so a single page has no valid number. The number is reported first: if only the page
+    // were removed, the number would require pages again.
     if pages(case).len() == 1 {
         let message =
             "TotalPaginas and Paginacion are for receipts of two pages or more, and Paginacion has one Pagina";
@@ -143,7 +143,7 @@ fn pages_show_every_line(case: &Case<'_>, out: &mut Findings<'_>) {
 /// Reads one amount of a page.
 type Pick = fn(&Pagina) -> Option<&Monto>;
 
-/// Parts before their sums.
+/// Parts come before their sums.
 const AMOUNTS: [(&str, Pick); 11] = [
     ("SubtotalMontoGravado1Pagina", |page| {
         page.subtotal_monto_gravado1_pagina.as_ref()
@@ -173,7 +173,7 @@ fn amounts_follow_the_lines(case: &Case<'_>, out: &mut Findings<'_>) {
         return;
     }
     for (index, (given, computed)) in pages(case).iter().zip(&case.computed.pages).enumerate() {
-        // Without its range nobody knows what the page shows.
+        // Without a range, the content of the page is unknown.
         if given.no_linea_desde.is_none() || given.no_linea_hasta.is_none() {
             continue;
         }
@@ -182,7 +182,7 @@ fn amounts_follow_the_lines(case: &Case<'_>, out: &mut Findings<'_>) {
         for (name, pick) in AMOUNTS {
             let Some(stated) = pick(given) else { continue };
             let was_given = as_given.is_none_or(|page| pick(page).is_some());
-            // A sum that was computed from amounts that are refused is no second mistake.
+            // A sum that was computed from refused amounts is not a second mistake.
             if !was_given && is_refused {
                 continue;
             }

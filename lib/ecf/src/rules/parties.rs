@@ -1,4 +1,4 @@
-//! `Emisor` and `Comprador`: who must be named, by what, and whether the places fit.
+//! `Emisor` and `Comprador`: which party must be named, with which identity, and whether the places match.
 
 use super::finding::{Path, comprador, emisor};
 use super::{Case, Findings, Rule};
@@ -58,7 +58,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
 ];
 
-/// Whether the amount in pesos reaches the threshold, also when another currency was agreed.
+/// Whether the amount in pesos reaches the threshold, even when another currency was agreed.
 fn is_large(case: &Case<'_>) -> bool {
     case.monto_total().is_some_and(|total| total >= SUMMARY_THRESHOLD)
 }
@@ -95,7 +95,7 @@ fn identities_exclude_each_other(case: &Case<'_>, out: &mut Findings<'_>) {
         .as_ref()
         .zip(buyer.identificador_extranjero.as_ref())
     {
-        // Type 47 has no RNCComprador: that it is there is reported by itself.
+        // Type 47 does not have RNCComprador; its presence is reported separately.
         if case.presence(&comprador("RNCComprador")) == Some(Presence::Forbidden) {
             return;
         }
@@ -114,8 +114,8 @@ fn special_regime_identifies_the_buyer(case: &Case<'_>, out: &mut Findings<'_>) 
     }
 }
 
-/// Types 31, 41 and 45 always carry the buyer's RNC, type 44 that or a foreign identity, a consumer invoice only from
-/// the threshold on; and a credit note that reaches the threshold cannot be on a smaller invoice.
+/// Types 31, 41 and 45 always have the buyer's RNC, type 44 has the RNC or a foreign identity, a consumer invoice only
+/// from the threshold on. A credit note that reaches the threshold cannot refer to a smaller invoice.
 fn note_identifies_the_buyer_of_the_original(case: &Case<'_>, out: &mut Findings<'_>) {
     let Some(original) = original_of_note(case) else {
         return;
@@ -170,7 +170,7 @@ fn buyer_place_fits(case: &Case<'_>, out: &mut Findings<'_>) {
     place_fits(buyer.provincia_comprador, buyer.municipio_comprador, paths, out);
 }
 
-/// The schemas take any code of the table in both fields.
+/// The schemas accept any code of the table in both fields.
 fn place_fits(
     provincia: Option<ProvinciaMunicipio>,
     municipio: Option<ProvinciaMunicipio>,

@@ -1,4 +1,4 @@
-//! What happens to a receipt that the authority would accept only conditionally.
+//! The policy for receipts that the authority would accept only conditionally.
 
 use std::str::FromStr;
 
@@ -12,21 +12,21 @@ use crate::violation::{Grade, Violation};
 pub enum OnConditional {
     /// They stop it, as those of grade *rejected* do.
     Refuse,
-    /// They are told, and the receipt goes on.
+    /// They are reported, and the receipt continues.
     Warn,
 }
 
-/// A word that is neither of the two.
+/// A word that is not one of the two.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("on_conditional {given:?} is not one of refuse, warn")]
 pub struct UnknownPolicy {
-    /// The text as it came.
+    /// The text as received.
     pub given: String,
 }
 
 impl OnConditional {
-    /// What holds unless company or request say otherwise: tests and certification are there to find faults, in
-    /// production a receipt that is valid for the law is not held up.
+    /// The default, unless company or request override it. Tests and certification are meant to find faults; in
+    /// production a legally valid receipt is not stopped.
     pub const fn default_of(environment: Environment) -> Self {
         match environment {
             Environment::TesteCF | Environment::CerteCF => Self::Refuse,
@@ -72,7 +72,7 @@ impl std::fmt::Display for OnConditional {
 
 text_serde!(OnConditional);
 
-/// Parts the findings that stop the receipt from those that are only told; both keep their order.
+/// Separates findings that stop the receipt from those that are only reported. Both keep their order.
 pub fn split(violations: Vec<Violation>, policy: OnConditional) -> (Vec<Violation>, Vec<Violation>) {
     violations
         .into_iter()

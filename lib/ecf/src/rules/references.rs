@@ -1,5 +1,5 @@
-//! `InformacionReferencia`: notes (33, 34), replacements of contingency receipts (code 4), consumer invoices referred to
-//! (code 5). What needs the modified receipt itself is judged from what is stored of it: [`modified`](super::modified).
+//! `InformacionReferencia`: notes (33, 34), replacements of contingency receipts (code 4), references to consumer
+//! invoices (code 5). Rules that need the modified receipt itself are in [`modified`](super::modified).
 
 use super::finding::{at, id_doc, referencia, totales};
 use super::{Case, Findings, Rule, ZERO};
@@ -103,10 +103,10 @@ pub(super) const RULES: &[Rule] = &[
     ),
 ];
 
-/// How long paper receipts may be issued in a contingency, in calendar days.
+/// How many calendar days paper receipts may be issued in a contingency.
 const DAYS_ON_PAPER: i32 = 15;
 
-/// How long after the end of the contingency they may be replaced, in calendar days.
+/// How many calendar days after the end of the contingency they may be replaced.
 const DAYS_TO_REPLACE: i32 = 30;
 
 /// Calendar days from one day to another.
@@ -114,8 +114,8 @@ pub(super) fn days_between(earlier: Fecha, later: Fecha) -> i32 {
     (later.date() - earlier.date()).get_days()
 }
 
-/// The type of the receipt that is referred to, electronic or its paper equivalent. The numbers of series A and P do not
-/// say it.
+/// The type of the referenced receipt, electronic or the equivalent of a paper one. Numbers of series A and P do not
+/// state it.
 pub(super) fn modified_type(case: &Case<'_>) -> Option<ReceiptType> {
     reference(case).ncf_modificado.as_ref().and_then(type_of)
 }
@@ -127,7 +127,7 @@ fn type_of(number: &Ncf) -> Option<ReceiptType> {
         .or_else(|| paper_equivalent(number))
 }
 
-/// The code of a paper receipt of series B.
+/// The code in the number of a paper receipt of series B.
 fn paper_code(number: &Ncf) -> Option<&str> {
     number.as_str().strip_prefix('B')?.get(..2)
 }
@@ -174,7 +174,7 @@ fn debit_note_annuls_nothing(case: &Case<'_>, out: &mut Findings<'_>) {
     }
 }
 
-/// Code 4 is exempt: a paper note that was issued in contingency is replaced by an electronic one.
+/// Code 4 is exempt: a paper note that was issued in a contingency is replaced by an electronic one.
 fn note_is_on_an_original(case: &Case<'_>, out: &mut Findings<'_>) {
     let replaces = reference(case).codigo_modificacion == Some(CodigoModificacion::ReemplazaContingencia);
     if !case.receipt_type.is_note() || replaces {
@@ -214,7 +214,7 @@ fn replacement_is_of_an_equivalent_paper_receipt(case: &Case<'_>, out: &mut Find
     }
 }
 
-/// Code 4 with such a number is refused already. Code 12 has no electronic equivalent and exists.
+/// Code 4 with such a number is already refused. Paper code 12 exists without an electronic equivalent.
 fn paper_code_exists(case: &Case<'_>, out: &mut Findings<'_>) {
     let replaces = reference(case).codigo_modificacion == Some(CodigoModificacion::ReemplazaContingencia);
     let Some(number) = reference(case).ncf_modificado.as_ref().filter(|_| !replaces) else {
@@ -232,13 +232,13 @@ fn paper_code_exists(case: &Case<'_>, out: &mut Findings<'_>) {
     }
 }
 
-/// When the contingency ended is known to the issuer alone, so the day of the paper receipt stands for it.
+/// Only the issuer knows the end of the contingency, so the day of the paper receipt is used instead.
 fn replacement_is_in_time(case: &Case<'_>, out: &mut Findings<'_>) {
     if reference(case).codigo_modificacion != Some(CodigoModificacion::ReemplazaContingencia) {
         return;
     }
     let Some((paper, issue)) = days(case) else { return };
-    // Test documents have the dates of their own time.
+    // Test documents have dates in the past.
     let replaced = if case.environment == Environment::Ecf {
         issue.max(case.today)
     } else {
@@ -261,7 +261,7 @@ fn replacement_is_in_time(case: &Case<'_>, out: &mut Findings<'_>) {
     out.wrong(referencia("FechaNCFModificado"), message).given(paper);
 }
 
-/// Says which indicator the two dates give, where it is missing in a credit note.
+/// Adds the indicator that the two dates imply to the finding that a credit note lacks it.
 pub(crate) fn advise_indicator(document: &Document, violations: &mut [Violation]) {
     let path = id_doc("IndicadorNotaCredito");
     let dates = document.informacion_referencia.fecha_ncf_modificado;
@@ -350,7 +350,7 @@ fn has_code(case: &Case<'_>, codes: &[CodigoModificacion]) -> bool {
             .is_some_and(|code| codes.contains(&code))
 }
 
-/// The format asks for MontoItem 0, the authority's data have one non-billable line of 1.00: both leave MontoTotal 0.00.
+/// The format requires MontoItem 0, the authority's data have one non-billable line of 1.00. Both give MontoTotal 0.00.
 fn correction_of_text_has_no_amount(case: &Case<'_>, out: &mut Findings<'_>) {
     if let Some(total) = case
         .monto_total()
@@ -384,7 +384,7 @@ fn other_taxpayer_is_another(case: &Case<'_>, out: &mut Findings<'_>) {
     }
 }
 
-/// In notes the structure demands all three.
+/// In notes, the structure already requires all three.
 fn reference_is_complete(case: &Case<'_>, out: &mut Findings<'_>) {
     let given = reference(case);
     if case.receipt_type.is_note() || *given == InformacionReferencia::default() {

@@ -1,4 +1,5 @@
-//! What the payer withholds: on the lines, and in the totals. The rates are the payer's business.
+//! Taxes that the payer withholds: on the lines, and in the totals. Their rates are not checked, because the payer
+//! decides them.
 
 use rust_decimal::Decimal;
 
@@ -78,7 +79,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
 ];
 
-/// The lines that withhold, with their places.
+/// The lines with retentions, with their indexes.
 fn withholding<'a>(case: &Case<'a>) -> impl Iterator<Item = (usize, &'a Item)> {
     let lines = case.lines.iter().enumerate();
     lines.filter(|(_, item)| item.retencion != Retencion::default())
@@ -153,7 +154,7 @@ fn is_exempt(item: &Item) -> bool {
     item.indicador_facturacion == Some(IndicadorFacturacion::Exento)
 }
 
-/// Perception is a fault of its own.
+/// Perception is reported as a separate fault.
 fn exempt_lines_withhold_no_itbis(case: &Case<'_>, out: &mut Findings<'_>) {
     let perception = Some(IndicadorAgenteRetencionoPercepcion::Percepcion);
     for (index, item) in withholding(case).filter(|(_, item)| is_exempt(item)) {
@@ -171,7 +172,7 @@ fn exempt_lines_withhold_no_itbis(case: &Case<'_>, out: &mut Findings<'_>) {
     }
 }
 
-/// The two ways to round the ITBIS are a cent apart.
+/// The two ways of rounding the ITBIS differ by a cent.
 fn itbis_withheld_is_within_the_tax(case: &Case<'_>, out: &mut Findings<'_>) {
     const CENT: Decimal = Decimal::from_parts(1, 0, 0, false, 2);
     for (index, item) in withholding(case).filter(|(_, item)| !is_exempt(item)) {
@@ -203,7 +204,7 @@ fn income_tax_withheld_is_within_the_amount(case: &Case<'_>, out: &mut Findings<
     }
 }
 
-/// Name, what the header states, what the lines add up to.
+/// Element name, stated amount, sum of the lines.
 type Total<'a> = (&'static str, Option<&'a Monto>, Option<Decimal>);
 
 fn totals<'a>(case: &Case<'a>) -> [Total<'a>; 2] {

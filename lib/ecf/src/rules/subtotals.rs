@@ -1,4 +1,4 @@
-//! `Subtotales` and the costs of a shipment: informative sums, so that all findings are notices.
+//! `Subtotales` and the costs of a shipment. The sums are informative, so all findings are notices.
 
 use rust_decimal::Decimal;
 
@@ -22,7 +22,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
 ];
 
-/// Taxed and ITBIS come as a sum, or by rate when that is left out.
+/// Taxed amounts and ITBIS are one sum, or one amount per rate when the sum is absent.
 fn parts(subtotal: &Subtotal) -> Option<Decimal> {
     let total = |whole: &Option<Monto>, parts: [&Option<Monto>; 3]| match whole {
         Some(whole) => Some(whole.value()),

@@ -1,5 +1,5 @@
-//! The sums of the receipt, each against what it follows from. A finding says which numbers it compared: the other totals
-//! as the caller gave them, or those that the lines give.
+//! Compares the sums of the receipt with the amounts that they follow from. A finding names the compared numbers: the
+//! other totals as the caller gave them, or the results of the lines.
 
 use rust_decimal::Decimal;
 
@@ -39,12 +39,12 @@ pub(super) fn stated<'a>(case: &Case<'a>) -> &'a Totales {
     &case.document.encabezado.totales
 }
 
-/// What the amount must be; nothing of it when the lines give none.
+/// The computed amount; zero when the lines give none.
 pub(super) fn computed(case: &Case<'_>, pick: Pick) -> Decimal {
     pick(&case.computed.totales).map_or(ZERO, Monto::value)
 }
 
-/// Sums that may be left out while their parts are given.
+/// Sums that may be left out when their parts are given.
 const SUMS: [(&str, Pick); 6] = [
     GRAVADO_TOTAL,
     TOTAL_ITBIS,
@@ -67,8 +67,8 @@ fn is_given(case: &Case<'_>, pick: Pick) -> bool {
     case.given.is_none_or(|given| pick(&given.totales).is_some())
 }
 
-/// Compares an amount with what is computed from the lines. Where that is not known nothing is compared: its cause is
-/// told by itself.
+/// Compares an amount with the result of the lines. If that is unknown, nothing is compared: the cause is reported
+/// separately.
 fn follows(
     case: &Case<'_>,
     (name, pick): (&str, Pick),
@@ -90,17 +90,16 @@ fn follows(
     let found =
         out.of_given(is_given(case, pick))
             .tolerated(|| totales(name), given.value(), &accepted, case.tolerance, &what);
-    // An amount of nothing is written, but for the one field that must be more than zero.
+    // A zero amount may be written, except in the one field that must be more than zero.
     if let Some(finding) = found.filter(|_| none_is_due && name == IMPUESTO_ADICIONAL.0) {
         finding.expected("no such field");
     }
 }
 
-/// What an amount of the totals follows from, in words with numbers, and what that comes to. None when nothing of it is
-/// there.
+/// The derivation of an amount of the totals, in words with numbers, and its result. `None` when all parts are absent.
 type Derive = fn(&Totales) -> Option<(String, Decimal)>;
 
-/// Compares an amount with what it follows from: the other totals as the receipt has them, and as the lines give them.
+/// Compares an amount with two results: that of the other totals in the receipt, and that of the lines.
 fn follows_from(case: &Case<'_>, field: (&str, Pick), derive: Derive, out: &mut Findings<'_>) {
     follows(case, field, out, |given, expected| {
         let name = field.0;
@@ -119,7 +118,7 @@ fn follows_from(case: &Case<'_>, field: (&str, Pick), derive: Derive, out: &mut 
     });
 }
 
-/// How the totals came into the receipt.
+/// The origin of the totals: given or computed.
 fn origin(case: &Case<'_>) -> &'static str {
     match case.given {
         Some(given) if given.totales != *stated(case) => "the receipt has it",
@@ -127,7 +126,7 @@ fn origin(case: &Case<'_>) -> &'static str {
     }
 }
 
-/// `MontoGravadoI1 100.00 + MontoGravadoI2 50.00`, of the parts that are there.
+/// `MontoGravadoI1 100.00 + MontoGravadoI2 50.00`, of the parts that are present.
 fn added(totales: &Totales, parts: &[(&str, Pick)]) -> Option<(String, Decimal)> {
     let parts: Vec<(&str, &Monto)> = parts
         .iter()
@@ -138,7 +137,7 @@ fn added(totales: &Totales, parts: &[(&str, Pick)]) -> Option<(String, Decimal)>
     Some((words.join(" + "), sum))
 }
 
-/// The ITBIS of a group: its rate of the base, excise taxes included in the base at 18 %.
+/// The ITBIS of a group: its rate applied to the base. At 18 % the base includes excise taxes.
 fn taxed(totales: &Totales, base: (&str, Pick), rate: u32, with_excise: bool) -> Option<(String, Decimal)> {
     let amount = base.1(totales)?;
     let taxes = totales.impuestos_adicionales.impuesto_adicional.iter();
@@ -205,7 +204,7 @@ pub(super) fn bases_follow_the_lines(case: &Case<'_>, out: &mut Findings<'_>) {
     }
 }
 
-/// `MontoItem 100.00 + 50.00 = 150.00`, of the lines of a group.
+/// `MontoItem 100.00 + 50.00 = 150.00`, for the lines of a group.
 fn sum_of_lines(case: &Case<'_>, group: IndicadorFacturacion) -> String {
     const MOST: usize = 4;
     let lines = case.lines.iter().zip(&case.computed.lines);

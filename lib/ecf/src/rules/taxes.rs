@@ -1,4 +1,4 @@
-//! The additional taxes: the codes on the lines against the entries of the totals, and what each entry says.
+//! The additional taxes: compares the codes on the lines with the entries of the totals, and checks each entry.
 
 use rust_decimal::Decimal;
 
@@ -113,20 +113,20 @@ fn special_regime_carries_no_excise(case: &Case<'_>, out: &mut Findings<'_>) {
     }
 }
 
-/// The entry of a tax as it is computed; none when the lines with the tax come to nothing.
+/// The computed entry of a tax; `None` when the lines with the tax give zero.
 fn computed_entry<'a>(case: &Case<'a>, tax: TipoImpuesto) -> Option<&'a ImpuestoAdicional> {
     let entries = &case.computed.totales.impuestos_adicionales.impuesto_adicional;
     entries.iter().find(|entry| entry.tipo_impuesto == Some(tax))
 }
 
-/// Whether a line that is billed carries the tax.
+/// Whether a billed line carries the tax.
 fn is_carried(case: &Case<'_>, tax: TipoImpuesto) -> bool {
     let mut lines = case.lines.iter();
     lines.any(|item| case.carried.of_line(item).any(|other| other == tax))
 }
 
-/// The entries are computed unless the caller states some of them. Where one cannot be computed, the reason is given by
-/// itself.
+/// Entries are computed unless the caller states some of them. If one cannot be computed, the reason is reported
+/// separately.
 fn each_tax_of_a_line_is_totalled(case: &Case<'_>, out: &mut Findings<'_>) {
     let totalled = |tax| entries(case).iter().any(|entry| entry.tipo_impuesto == Some(tax));
     let are_filled_in = case.given.is_some_and(|given| !given.states_taxes());
@@ -235,7 +235,7 @@ fn amount_of(entry: &ImpuestoAdicional, tax: TipoImpuesto) -> Option<&Monto> {
 
 fn entries_have_the_amount_of_their_class(case: &Case<'_>, out: &mut Findings<'_>) {
     for (index, given) in entries(case).iter().enumerate() {
-        // A tax that the type may not carry is reported by itself.
+        // A tax that the type may not carry is reported separately.
         let Some(tax) = given.tipo_impuesto.filter(|tax| case.carried.contains(*tax)) else {
             continue;
         };
@@ -259,12 +259,12 @@ fn entries_have_the_amount_of_their_class(case: &Case<'_>, out: &mut Findings<'_
     }
 }
 
-/// Said of a finding that is harder than the rest of its kind.
+/// Added to a finding that is stricter than its kind.
 pub(super) const STAYS_REFUSED: &str =
     "; the authority rejects such a receipt, so it is refused with on_conditional=warn too";
 
-/// The norm says that a difference beyond the tolerance is accepted conditionally; for taxes 001 to 005 a rejection was
-/// recorded, with the words that the amount does not match the lines. The verdict goes before the norm.
+/// The norm says that a difference beyond the tolerance is accepted conditionally. For taxes 001 to 005 a rejection was
+/// recorded, whose message says that the amount does not match the lines. The recorded verdict takes precedence.
 fn amounts_follow_the_lines(case: &Case<'_>, out: &mut Findings<'_>) {
     if !case.sums_are_known {
         return;
@@ -301,7 +301,7 @@ fn computed_amounts(case: &Case<'_>, tax: TipoImpuesto) -> Vec<Decimal> {
         .collect()
 }
 
-/// The rates of the entries that are not the known one: place, tax, given rate, known rate.
+/// Entries whose rate differs from the known one: index, tax, given rate, known rate.
 fn other_rates<'a>(case: &Case<'a>) -> impl Iterator<Item = (usize, TipoImpuesto, &'a Porcentaje, Decimal)> {
     let day = case.document.encabezado.emisor.fecha_emision;
     let rates = case.rates;
@@ -312,8 +312,8 @@ fn other_rates<'a>(case: &Case<'a>) -> impl Iterator<Item = (usize, TipoImpuesto
     })
 }
 
-/// The rates of 006 to 022 are known for some periods only, and the test environments use one of their own: they are
-/// expected only where a rate of the day is known.
+/// The rates of 006 to 022 are known for some periods only, and the test environments use their own. They are checked
+/// only if the rate of the day is known.
 fn rates_are_those_of_the_day(case: &Case<'_>, out: &mut Findings<'_>) {
     for (index, tax, rate, known) in other_rates(case).filter(|(_, tax, ..)| !tax.has_fixed_rate()) {
         let message = format!("the rate of tax {tax} ({}) in force is {known}", tax.words());

@@ -1,11 +1,11 @@
-//! Text that was mangled on its way to us: a wrong encoding, invisible characters, references of HTML. It is reported and
-//! never repaired: the signed receipt says what the caller said.
+//! Damaged text: a wrong encoding, invisible characters, HTML references. It is reported but never repaired, because
+//! the signed receipt must contain the caller's text.
 
 use super::RuleInfo;
 use crate::field::Problem;
 use crate::violation::Grade;
 
-/// Judged while the payload is read.
+/// Checked while the payload is read.
 pub(super) const RULES: &[RuleInfo] = &[
     RuleInfo {
         code: DAMAGED,
@@ -31,7 +31,7 @@ const DAMAGED: &str = "AVISO-20";
 const INVISIBLE: &str = "AVISO-22";
 const REFERENCE: &str = "AVISO-23";
 
-/// What looks wrong about a text, which is kept as it came.
+/// Notices about a text, which is not changed.
 pub(crate) fn complaints(text: &str) -> impl Iterator<Item = Problem> {
     let damaged = damage(text).map(|(word, cause)| {
         let message = format!("the word {word:?} looks damaged: {cause}; it is kept as it came");
@@ -40,7 +40,7 @@ pub(crate) fn complaints(text: &str) -> impl Iterator<Item = Problem> {
     [damaged, invisible(text), escaped(text)].into_iter().flatten()
 }
 
-/// The first invisible character, and the text without any.
+/// The first invisible character, and the text without invisible characters.
 fn invisible(text: &str) -> Option<Problem> {
     if text.is_ascii() {
         return None;
@@ -58,7 +58,7 @@ fn invisible(text: &str) -> Option<Problem> {
     Some(Problem::new(INVISIBLE, "text_invisible", message).expecting(visible))
 }
 
-/// The joiner U+200D is left out: it belongs into emoji.
+/// U+200D, the joiner, is not listed because emoji use it.
 fn name_of_invisible(character: char) -> Option<&'static str> {
     Some(match character {
         '\u{200B}' => "zero width space",
@@ -72,7 +72,7 @@ fn name_of_invisible(character: char) -> Option<&'static str> {
     })
 }
 
-/// The first character reference, escape or markup, and the text with all of them replaced.
+/// The first character reference, escape or markup, and the text with all of them decoded.
 fn escaped(text: &str) -> Option<Problem> {
     if !text.contains(['&', '\\', '<']) {
         return None;
@@ -101,7 +101,7 @@ fn escaped(text: &str) -> Option<Problem> {
     Some(Problem::new(REFERENCE, "text_escaped", message).expecting(plain))
 }
 
-/// How long the reference at the start of the text is, and what it stands for.
+/// The length of the reference at the start of the text, and its character.
 fn decoded(text: &str) -> Option<(usize, String)> {
     const LONGEST: usize = 12;
     if let Some(digits) = text.strip_prefix("\\u").and_then(|rest| rest.get(..4)) {
@@ -135,7 +135,7 @@ fn decoded(text: &str) -> Option<(usize, String)> {
     Some((end + 1, character.to_string()))
 }
 
-/// The references of HTML that Spanish texts use.
+/// The HTML references that Spanish texts use.
 const NAMED: [(&str, char); 32] = [
     ("amp", '&'),
     ("lt", '<'),
@@ -171,7 +171,7 @@ const NAMED: [(&str, char); 32] = [
     ("mdash", '—'),
 ];
 
-/// The first damaged word, and what happened to it.
+/// The first damaged word, and the kind of damage.
 fn damage(text: &str) -> Option<(&str, &'static str)> {
     if text.is_ascii() {
         return None;
@@ -196,8 +196,8 @@ fn cause(word: &str) -> Option<&'static str> {
         .then_some("it holds ¿ after a letter, which often stands for a lost accent")
 }
 
-/// The UTF-8 bytes of á, ñ, ° and their like start with C2 or C3; read as Latin-1 or Windows-1252 these are Â and Ã,
-/// followed by what the second byte, 80 to BF, is there.
+/// The UTF-8 bytes of á, ñ, ° and similar characters start with C2 or C3. Read as Latin-1 or Windows-1252 these are Â
+/// and Ã, followed by the character of the second byte, 80 to BF.
 fn is_doubly_encoded(word: &str) -> bool {
     let mut characters = word.chars().peekable();
     while let Some(character) = characters.next() {

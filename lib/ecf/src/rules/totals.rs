@@ -1,6 +1,6 @@
-//! `Totales`: each amount against what the lines give, and whether the groups are complete.
+//! `Totales`: compares each amount with the result of the lines, and checks that the groups are complete.
 //!
-//! The tolerance excuses an amount that is off, never one that is not there.
+//! The tolerance applies to wrong amounts, never to missing ones.
 
 use super::finding::totales;
 use super::sums::{
@@ -78,7 +78,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
 ];
 
-/// A group of nothing may be left out.
+/// A group whose amount is zero may be left out.
 fn amounts_of_the_lines_are_there(case: &Case<'_>, out: &mut Findings<'_>) {
     if !case.sums_are_known {
         return;
@@ -112,7 +112,7 @@ fn need(case: &Case<'_>, (name, pick): (&str, Pick), out: &mut Findings<'_>) {
     out.missing(totales(name), message).expected(expected.to_string());
 }
 
-/// Name, reader and value of the rate of each group.
+/// Element name, reader and value of the rate of each group.
 type Rate = (&'static str, fn(&Totales) -> Option<u32>, u32);
 
 const RATES: [Rate; 3] = [

@@ -1,4 +1,4 @@
-//! Dates whose year looks typed wrong.
+//! Dates whose year looks mistyped.
 
 use jiff::civil::Date;
 
@@ -15,7 +15,8 @@ pub(super) const RULES: &[Rule] = &[Rule::notice(
     years_are_plausible,
 )];
 
-/// A receipt that is issued for a day a year ago, less some days for a slip about New Year.
+/// Days between the day of issue and today from which the year looks wrong: a year, less a few days for mistakes around
+/// New Year.
 const ISSUED_LATE: i32 = 360;
 
 /// Two years: notes on older receipts are rare.
@@ -24,7 +25,7 @@ const MODIFIED_LATE: i32 = 730;
 /// Three years: sales on longer credit are rare.
 const PAID_LATE: i32 = 1_095;
 
-/// The workbooks of the certification prescribe dates of other years.
+/// Certification workbooks prescribe dates of other years.
 fn years_are_plausible(case: &Case<'_>, out: &mut Findings<'_>) {
     if case.environment == Environment::CerteCF {
         return;
@@ -70,7 +71,7 @@ fn tell(path: Path, given: Fecha, what: &str, meant: Option<Fecha>, out: &mut Fi
     }
 }
 
-/// The same day and month in the last year in which that is not after the limit.
+/// The same day and month in the latest year that does not exceed the limit.
 fn nearest_before(given: Fecha, limit: Fecha) -> Option<Fecha> {
     let year = limit.date().year();
     let candidates = [year, year - 1].into_iter().filter_map(|year| in_year(given, year));

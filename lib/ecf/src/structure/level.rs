@@ -1,5 +1,6 @@
-//! The walk along a document: one level for each open element.
+//! Processes a document, with one level for each open element.
 
+use crate::codes;
 use quick_xml::events::BytesStart;
 
 use super::namespaces::Namespaces;
@@ -8,7 +9,7 @@ use crate::ReceiptType;
 use crate::field::{Field, Presence};
 use crate::violation::Violation;
 
-/// The element of the signature, which is the last child of the root; the schema lets any element stand there.
+/// The signature element, the last child of the root; the schema allows any element there.
 const SIGNATURE: &str = "Signature";
 
 #[derive(Debug)]
@@ -24,34 +25,34 @@ pub(super) struct Walk {
 #[derive(Debug)]
 pub(super) struct Level {
     content: Content,
-    /// Steps of the path that belong to the element: its name, and its place among repeated ones.
+    /// The number of path steps of the element: its name, and its index if it is repeated.
     steps: usize,
-    /// It or an element above is in a namespace: reported once.
+    /// Whether the element or an ancestor is in a namespace. Reported once.
     is_foreign: bool,
     has_text: bool,
     has_children: bool,
 }
 
-/// What an element may hold.
+/// The allowed content of an element.
 #[derive(Debug)]
 enum Content {
     /// Elements, in the order of the table.
     Block(Progress),
     /// A value.
     Value,
-    /// Not checked: the signature, what is unknown, and what stands inside a value.
+    /// Unchecked: the signature, unknown elements, and elements inside a value.
     Anything,
 }
 
-/// How far the children of a block have come.
+/// The progress through the children of a block.
 #[derive(Debug)]
 struct Progress {
     fields: &'static [Field],
-    /// The place of the last known child.
+    /// The row of the last known child.
     last: Option<usize>,
-    /// Bit n: the child of row n has come.
+    /// Bit n: the child of row n was seen.
     seen: u64,
-    /// How often the repeated child has come.
+    /// The number of repeated children so far.
     repeats: usize,
     is_signed: bool,
 }
@@ -90,7 +91,7 @@ impl Walk {
                     Content::Block(progress) => progress.child(name, depth == 1, &mut self.path),
                     Content::Value if is_first => {
                         let message = format!("a text or a number is expected, not the element {name}");
-                        let fault = Fault::new("ESTRUCTURA-06", "string_type", message);
+                        let fault = Fault::new(codes::NOT_A_VALUE, "string_type", message);
                         (Content::Anything, fault)
                     }
                     Content::Value | Content::Anything => (Content::Anything, None),
@@ -106,7 +107,7 @@ impl Walk {
         if is_checked {
             if let Some(attribute) = self.namespaces.first_foreign_attribute(tag) {
                 let message = format!("{name} has the attribute {attribute}: the schema allows none");
-                self.report("ESTRUCTURA-52", "extra_forbidden", message);
+                self.report(codes::HAS_ATTRIBUTE, "extra_forbidden", message);
             }
             if let Some(address) = self
                 .namespaces
@@ -118,7 +119,7 @@ impl Walk {
                     let message = format!(
                         "{name} is in the namespace {address}: the schema knows elements without namespace only"
                     );
-                    self.report("ESTRUCTURA-53", "value_error", message);
+                    self.report(codes::HAS_NAMESPACE, "value_error", message);
                 }
             }
         }
@@ -139,10 +140,10 @@ impl Walk {
         let is_empty = is_bare && !self.may_be_empty(&level.content, name);
         if is_empty {
             let message = format!("{name} is empty: an element without a value is left out");
-            self.report("ESTRUCTURA-51", "value_error", message);
+            self.report(codes::EMPTY_ELEMENT, "value_error", message);
         } else if matches!(level.content, Content::Block(_)) && level.has_text {
             let message = format!("text stands between the elements of {name}");
-            self.report("ESTRUCTURA-54", "value_error", message);
+            self.report(codes::STRAY_TEXT, "value_error", message);
         }
         self.path.truncate(self.path.len() - level.steps);
         self.namespaces.leave(self.open.len());
@@ -154,8 +155,8 @@ impl Walk {
         }
     }
 
-    /// Whether the schema takes the element without content. The signing rules want every empty element left out; a receiver who insists on
-    /// that would refuse documents that the authority took.
+    /// Whether the schema allows the element without content. The signing rules require that empty elements are left
+    /// out, but a receiver that insists on it would refuse documents that the authority accepted.
     fn may_be_empty(&self, content: &Content, name: &str) -> bool {
         match content {
             Content::Anything => true,
@@ -163,7 +164,7 @@ impl Walk {
                 let is_mandatory = |field: &Field| field.obligations.presence(self.receipt_type) == Presence::Mandatory;
                 !progress.fields.iter().any(is_mandatory)
             }
-            // Texts whose schema sets a greatest length and no least one.
+            // Texts whose schema sets a maximum length but no minimum.
             Content::Value => match name {
                 "DetalleMotivoRechazo" | "ResponsablePago" => true,
                 "PaisDestino" => self.receipt_type == ReceiptType::E47,
@@ -178,7 +179,7 @@ impl Walk {
     }
 }
 
-/// A fault before its path is known.
+/// A fault whose path is not known yet.
 struct Fault {
     code: &'static str,
     kind: &'static str,
@@ -206,13 +207,13 @@ impl Progress {
         }
     }
 
-    /// Takes a child: adds its steps to the path, and says what it may hold and what is wrong with its place.
+    /// Processes a child: extends the path, and returns its allowed content and the fault of its position, if any.
     fn child(&mut self, name: &str, is_below_root: bool, path: &mut Vec<String>) -> (Content, Option<Fault>) {
         path.push(name.to_owned());
         if is_below_root && name == SIGNATURE {
             let fault = if std::mem::replace(&mut self.is_signed, true) {
                 let message = "Signature may stand once at most, and stands again".to_owned();
-                Fault::new("ESTRUCTURA-03", "too_long", message)
+                Fault::new(codes::TOO_MANY, "too_long", message)
             } else {
                 None
             };
@@ -222,7 +223,7 @@ impl Progress {
             let message = format!("there is no field {name} here");
             return (
                 Content::Anything,
-                Fault::new("ESTRUCTURA-04", "extra_forbidden", message),
+                Fault::new(codes::UNKNOWN_FIELD, "extra_forbidden", message),
             );
         };
         let field = &self.fields[place];
@@ -244,17 +245,17 @@ impl Progress {
         let field = &self.fields[place];
         if !field.repeated && self.seen & (1 << place) != 0 {
             let message = format!("{} may stand once at most, and stands again", field.name);
-            return Fault::new("ESTRUCTURA-03", "too_long", message);
+            return Fault::new(codes::TOO_MANY, "too_long", message);
         }
         if self.is_signed {
             let message = format!("{} stands after {SIGNATURE}, which is the last element", field.name);
-            return Fault::new("ESTRUCTURA-50", "value_error", message);
+            return Fault::new(codes::OUT_OF_ORDER, "value_error", message);
         }
         let last = self.last.filter(|last| *last > place)?;
         let message = format!(
             "{} is out of order: the schema has it before {}",
             field.name, self.fields[last].name
         );
-        Fault::new("ESTRUCTURA-50", "value_error", message)
+        Fault::new(codes::OUT_OF_ORDER, "value_error", message)
     }
 }

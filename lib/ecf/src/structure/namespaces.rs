@@ -1,4 +1,4 @@
-//! Namespace declarations in scope, as far as a document without namespaces needs them.
+//! Namespace declarations in scope, as far as a document without namespaces requires.
 
 use std::ops::ControlFlow;
 
@@ -7,17 +7,17 @@ use quick_xml::events::BytesStart;
 const XSI: &str = "http://www.w3.org/2001/XMLSchema-instance";
 /// The attributes that a schema allows on every element.
 const HINTS: [&str; 2] = ["schemaLocation", "noNamespaceSchemaLocation"];
-/// No sender declares more; the rest of a tag is not read.
+/// Upper bound of attributes that are read of a tag; no real sender declares more.
 const MOST_DECLARATIONS: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct Namespaces {
-    /// The depth of the element that declares, the prefix and the address.
+    /// The depth of the declaring element, the prefix and the namespace.
     declared: Vec<(usize, String, String)>,
 }
 
 impl Namespaces {
-    /// Takes the declarations of a tag.
+    /// Adds the declarations of a tag.
     pub(super) fn enter(&mut self, tag: &BytesStart<'_>, depth: usize) {
         let _ = attributes(tag, |name, value| {
             let prefix = match name.strip_prefix("xmlns") {
@@ -33,20 +33,20 @@ impl Namespaces {
         });
     }
 
-    /// Drops the declarations of the element that ends.
+    /// Removes the declarations of the element that ends.
     pub(super) fn leave(&mut self, depth: usize) {
         while self.declared.last().is_some_and(|(of, ..)| *of == depth) {
             self.declared.pop();
         }
     }
 
-    /// The address of a prefix; of the default namespace for an empty one.
+    /// The namespace of a prefix; an empty prefix means the default namespace.
     pub(super) fn address(&self, prefix: &str) -> Option<&str> {
         let (.., address) = self.declared.iter().rev().find(|(_, declared, _)| declared == prefix)?;
         Some(address.as_str()).filter(|address| !address.is_empty())
     }
 
-    /// The first attribute that no schema allows: any but declarations and hints about the schema.
+    /// The first attribute that no schema allows: not a namespace declaration and not a schema hint.
     pub(super) fn first_foreign_attribute(&self, tag: &BytesStart<'_>) -> Option<String> {
         let mut count = 0;
         let found = attributes(tag, |name, _| {
@@ -66,7 +66,8 @@ impl Namespaces {
     }
 }
 
-/// Visits name and value of each attribute. A malformed one ends the visit: the signature check refuses such documents by name.
+/// Visits the name and value of each attribute. A malformed attribute ends the visit: signature verification refuses
+/// such documents by name.
 fn attributes<B>(tag: &BytesStart<'_>, mut visit: impl FnMut(&str, &str) -> ControlFlow<B>) -> ControlFlow<B> {
     for attribute in tag.attributes().with_checks(false).flatten() {
         visit(attribute.key.as_ref(), &attribute.value)?;

@@ -1,5 +1,5 @@
-//! Filling in what a receipt leaves out. What it states is never changed, and sums that are left out are those of what
-//! then stands in the receipt.
+//! Fills in missing amounts. Stated amounts never change, and missing sums are computed from the amounts in the
+//! completed receipt.
 
 use super::exact::TooLarge;
 use super::header::{self, amount_field, sum_of};
@@ -11,7 +11,7 @@ use crate::Monto;
 use crate::document::{Document, ImpuestoAdicional, Item, OtraMoneda, Pagina, Totales};
 use crate::violation::Violation;
 
-/// Counts which fields of a block were filled in.
+/// Counts the filled-in fields of a block.
 #[derive(Default)]
 struct Filled(Vec<(&'static str, usize)>);
 
@@ -30,7 +30,7 @@ impl Filled {
         }
     }
 
-    /// One notice for the block, none when nothing was filled in.
+    /// One notice for the block; `None` when nothing was filled in.
     fn notice(self, path: &[&str]) -> Option<Violation> {
         let named = |(name, count): (&str, usize)| match count {
             1 => name.to_owned(),
@@ -48,9 +48,9 @@ macro_rules! fill {
     };
 }
 
-/// Fills in the amounts that a receipt leaves out, and tells in notices which.
+/// Fills in missing amounts, and returns notices that name them.
 ///
-/// What cannot be computed stays open; why is among the problems of `amounts`.
+/// Amounts that cannot be computed stay absent; `amounts.problems` says why.
 pub(crate) fn complete(document: &mut Document, amounts: &mut Computed) -> Vec<Violation> {
     let mut notices = Vec::new();
     let mut lines = Filled::default();
@@ -166,7 +166,7 @@ fn fill_totales(
     );
     let total = header::monto_total(totales)?;
     filled.fill(&mut totales.monto_total, "MontoTotal", Some(&total));
-    // The rest is optional: it is added where it says something that MontoTotal does not.
+    // The other sums are optional. They are added only when they can differ from MontoTotal.
     if totales.monto_no_facturable.is_some() {
         let period = header::monto_periodo(totales)?;
         filled.fill(&mut totales.monto_periodo, "MontoPeriodo", Some(&period));
@@ -178,8 +178,8 @@ fn fill_totales(
     Ok(filled.notice(&["Encabezado", "Totales"]))
 }
 
-/// The entries of the additional taxes. A list without any amount only overrides rates, and gets the taxes it does not
-/// name; a list with amounts is the receipt's own, and a tax that it forgets is a fault to be told.
+/// Fills the entries of the additional taxes. A list without any amount only overrides rates, and missing taxes are
+/// added. A list with amounts is the caller's own: a tax missing there is reported as a fault.
 fn fill_taxes(totales: &mut Totales, amounts: &Totales, filled: &mut Filled) {
     let list = &mut totales.impuestos_adicionales.impuesto_adicional;
     let states_amounts = list.iter().any(has_amount);

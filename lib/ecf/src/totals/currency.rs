@@ -1,5 +1,6 @@
-//! The header in the other currency. Amounts in pesos rule; these are the same amounts divided by TipoCambio, and their
-//! sums. (The Informe Técnico prints another divisor for the additional taxes; the format, which is newer, TipoCambio.)
+//! The header in the other currency: the amounts in pesos divided by TipoCambio, and their sums. Amounts in pesos take
+//! precedence. (For additional taxes the Informe Técnico prints another divisor; the format, which is newer, prints
+//! TipoCambio.)
 
 use rust_decimal::Decimal;
 
@@ -28,7 +29,7 @@ pub(super) fn compute(totales: &Totales, rate: Decimal) -> Result<OtraMoneda, To
     };
     let mut taxes = Vec::new();
     for tax in &totales.impuestos_adicionales.impuesto_adicional {
-        // An amount that vanishes in the other currency is not stated: the schema wants more than zero.
+        // An amount that rounds to zero in the other currency is left out: the schema requires more than zero.
         let convert = |amount| convert(amount).map(|amount| amount.filter(|amount| *amount > Monto::zero()));
         taxes.push(ImpuestoAdicionalOtraMoneda {
             tipo_impuesto_otra_moneda: tax.tipo_impuesto,
@@ -49,7 +50,7 @@ pub(super) fn compute(totales: &Totales, rate: Decimal) -> Result<OtraMoneda, To
     Ok(there)
 }
 
-/// The sums of the header, from the parts that are there; given sums stay.
+/// Computes the sums of the header from the parts that are present; stated sums do not change.
 pub(super) fn sum_up(there: &mut OtraMoneda) -> Result<(), TooLarge> {
     let taxed = [
         &there.monto_gravado1_otra_moneda,

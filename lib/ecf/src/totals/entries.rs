@@ -11,23 +11,23 @@ use crate::Monto;
 use crate::catalogue::{IndicadorFacturacionDescuentooRecargo, TipoAjuste, TipoValor};
 use crate::document::{DescuentoORecargo, Document};
 
-/// What the amounts of one entry must be.
+/// The computed amounts of one entry.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EntryAmounts {
-    /// MontoDescuentooRecargo, when the entry is a percentage: of the net amount of its group before any entry.
+    /// MontoDescuentooRecargo, if the entry is a percentage: of the net amount of its group before any entry.
     pub monto_descuentoo_recargo: Option<Monto>,
     /// The same in the other currency, when TipoCambio is given.
     pub monto_descuentoo_recargo_otra_moneda: Option<Monto>,
 }
 
-/// What all entries do together.
+/// The combined effect of all entries.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Adjustments {
-    /// Surcharges less discounts of each group. They are net amounts: prices that include the ITBIS are divided first.
+    /// Surcharges less discounts of each group, as net amounts: tax-inclusive prices are divided first.
     pub(super) groups: [Decimal; GROUPS],
-    /// The groups that an entry names.
+    /// Whether an entry affects the group.
     pub(super) named: [bool; GROUPS],
-    /// The discounts under Norma 10-07, which reduce only what is paid.
+    /// The discounts under Norma 10-07, which reduce only the amount to pay.
     pub(super) norma_1007: Decimal,
 }
 
@@ -38,7 +38,7 @@ impl Adjustments {
     }
 }
 
-/// The amounts of the entries, and their effect.
+/// Computes the amounts of the entries, and their combined effect.
 pub(super) fn compute(
     document: &Document,
     sums: &Sums,

@@ -1,19 +1,19 @@
-//! Arithmetic that refuses to overflow, and the constants of the formulas.
+//! Arithmetic that detects overflow, and the constants of the formulas.
 
 use rust_decimal::Decimal;
 
-/// A result, or a step on the way to it, has more digits than any amount.
+/// A result or an intermediate result has more digits than any amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooLarge;
 
 /// The four operations, none of which panics. Sixteen digits before the point and all decimals of a product of price,
-/// quantity and percentage fit, so that within the limits of the fields nothing is lost but by division.
+/// quantity and percentage fit. Within the limits of the fields, only division loses digits.
 pub(super) trait Exact: Sized {
     fn plus(self, other: Decimal) -> Result<Decimal, TooLarge>;
     fn minus(self, other: Decimal) -> Result<Decimal, TooLarge>;
     fn times(self, other: Decimal) -> Result<Decimal, TooLarge>;
     fn over(self, other: Decimal) -> Result<Decimal, TooLarge>;
-    /// So many percent of it.
+    /// This percentage of the value.
     fn percent(self, percentage: Decimal) -> Result<Decimal, TooLarge>;
 }
 
@@ -50,13 +50,13 @@ const fn hundredths(number: u32) -> Decimal {
 
 /// One hundredth.
 pub(super) const PERCENT: Decimal = hundredths(1);
-/// What a price with 18 % ITBIS included is divided by.
+/// The divisor of a price that includes 18 % ITBIS.
 pub(super) const WITH_ITBIS1: Decimal = hundredths(118);
-/// What a price with 16 % ITBIS included is divided by.
+/// The divisor of a price that includes 16 % ITBIS.
 pub(super) const WITH_ITBIS2: Decimal = hundredths(116);
 /// The general rate of the ITBIS, in percent.
 pub(super) const ITBIS1: Decimal = hundredths(1_800);
 /// The reduced rate of the ITBIS, in percent.
 pub(super) const ITBIS2: Decimal = hundredths(1_600);
-/// Bulk alcohol has no retail price: its price is raised by 30 % instead.
+/// Bulk alcohol has no retail price. Instead, its price is raised by 30 %.
 pub(super) const BULK_MARGIN: Decimal = hundredths(130);

@@ -17,7 +17,7 @@ use crate::{Monto, Porcentaje, ReceiptType};
 /// The rates as the fields ITBIS1 to ITBIS3 state them.
 const RATES: [u32; 3] = [18, 16, 0];
 
-/// The whole receipt.
+/// Computes the whole receipt.
 pub(super) fn compute(document: &Document, ecf_type: ReceiptType, rates: &IscRates) -> Computed {
     let mut problems = Vec::new();
     let setting = Setting::of(document, ecf_type, rates, &mut problems);
@@ -56,7 +56,7 @@ fn of_header(
         second: bases.exact[2],
         isc,
     };
-    // The format multiplies the field, which is rounded, instead of the base.
+    // The format multiplies the rounded field instead of the exact base.
     let literal = Itbis {
         first: monto(bases.exact[1])?.value(),
         second: monto(bases.exact[2])?.value(),
@@ -123,7 +123,7 @@ impl Bases {
         Ok(bases)
     }
 
-    /// The rounded amount of a group, when the receipt has it and its type may state it.
+    /// The rounded amount of a group, if the receipt has the group and its type may state it.
     fn amount(&self, group: usize, setting: &Setting, field: &str) -> Result<Option<Monto>, TooLarge> {
         (self.present[group] && setting.allows(field))
             .then(|| monto(self.exact[group]))
@@ -150,15 +150,15 @@ impl Bases {
     }
 }
 
-/// What the ITBIS is computed from.
+/// The bases of the ITBIS.
 struct Itbis {
     first: Decimal,
     second: Decimal,
-    /// The excise taxes, which belong to the base at 18 %.
+    /// The excise taxes, which belong to the 18 % base.
     isc: Decimal,
 }
 
-/// Adds the ITBIS and the totals above it.
+/// Adds the ITBIS and the totals that depend on it.
 fn with_itbis(
     totales: &Totales,
     bases: &Bases,
@@ -186,14 +186,14 @@ fn with_itbis(
     Ok(totales)
 }
 
-/// The sum of the amounts that are there; none when none is.
+/// The sum of the amounts that are present; `None` when all are absent.
 pub(super) fn sum_of<const N: usize>(amounts: [&Option<Monto>; N]) -> Result<Option<Monto>, TooLarge> {
     let total = sum(amounts.iter().map(|amount| value(amount.as_ref())))?;
     let any = amounts.iter().any(|amount| amount.is_some());
     any.then(|| monto(total)).transpose()
 }
 
-/// Taxed, exempt, ITBIS and additional taxes together.
+/// The sum of taxed and exempt amounts, ITBIS and additional taxes.
 pub(super) fn monto_total(totales: &Totales) -> Result<Monto, TooLarge> {
     let parts = [
         &totales.monto_gravado_total,
@@ -204,13 +204,13 @@ pub(super) fn monto_total(totales: &Totales) -> Result<Monto, TooLarge> {
     Ok(sum_of(parts)?.unwrap_or_else(Monto::zero))
 }
 
-/// MontoTotal and MontoNoFacturable together.
+/// The sum of MontoTotal and MontoNoFacturable.
 pub(super) fn monto_periodo(totales: &Totales) -> Result<Monto, TooLarge> {
     Ok(sum_of([&totales.monto_total, &totales.monto_no_facturable])?.unwrap_or_else(Monto::zero))
 }
 
-/// What is left to pay: less the advance and the discounts under Norma 10-07, plus the balance from before. What is
-/// withheld is not subtracted; the authority's own receipts do not either.
+/// The amount to pay: less the advance and the discounts under Norma 10-07, plus the previous balance. Retentions are
+/// not subtracted, as in the authority's own receipts.
 pub(super) fn valor_pagar(totales: &Totales, norma_1007: Decimal) -> Result<Monto, TooLarge> {
     let total = value(totales.monto_total.as_ref());
     let advance = value(totales.monto_avance_pago.as_ref());
@@ -231,7 +231,7 @@ fn of_taxes(sums: &Sums, shares: Shares, problems: &mut Vec<Problem>) -> Result<
             });
             continue;
         }
-        // A tax of nothing is not stated: the schema wants more than zero.
+        // A zero tax is left out: the schema requires more than zero.
         if amount == Monto::zero() {
             continue;
         }
@@ -246,7 +246,7 @@ fn of_taxes(sums: &Sums, shares: Shares, problems: &mut Vec<Problem>) -> Result<
     Ok(taxes)
 }
 
-/// The element that carries the amount of a tax of this class.
+/// The element with the amount of a tax of this class.
 pub(super) fn amount_field(entry: &mut ImpuestoAdicional, class: ImpuestoClass) -> &mut Option<Monto> {
     match class {
         ImpuestoClass::Otros => &mut entry.otros_impuestos_adicionales,
@@ -269,7 +269,7 @@ fn amount_of(tax: &ImpuestoAdicional) -> Option<&Monto> {
     isc_amount(tax).or(tax.otros_impuestos_adicionales.as_ref())
 }
 
-/// The sum of what is withheld on the lines; none when no line states it.
+/// The sum of the retentions on the lines; `None` when no line states any.
 fn retained(items: &[Item], amount: fn(&Retencion) -> Option<&Monto>) -> Result<Option<Monto>, TooLarge> {
     let mut stated = items.iter().filter_map(|item| amount(&item.retencion)).peekable();
     if stated.peek().is_none() {

@@ -10,7 +10,7 @@ use crate::catalogue::{IndicadorFacturacion, TipoImpuesto, TipoValor};
 use crate::document::{Document, Item, OtraMonedaDetalle};
 use crate::{DecimalError, Monto, Porcentaje, Precio};
 
-/// What the amounts of a line must be, and what it comes to.
+/// The computed amounts of a line, and its effective amount.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LineAmounts {
     /// MontoSubDescuento of each discount that is a percentage of price times quantity.
@@ -21,14 +21,14 @@ pub struct LineAmounts {
     pub sub_recargos: Vec<Option<Monto>>,
     /// The sum of the surcharges, when the line lists any.
     pub recargo_monto: Option<Monto>,
-    /// The price in pesos, when the line is priced in the other currency.
+    /// The price in pesos, if the line states only a price in the other currency.
     pub precio_unitario_item: Option<Precio>,
     /// Price times quantity, less discounts, plus surcharges.
     pub monto_item: Option<Monto>,
     /// The line in the other currency, when TipoCambio is given.
     pub otra_moneda_detalle: OtraMonedaDetalle,
     pub(super) indicador: Option<IndicadorFacturacion>,
-    /// MontoItem as stated, else as computed.
+    /// MontoItem as stated, otherwise as computed.
     pub(super) amount: Decimal,
     pub(super) divisor: Decimal,
     pub(super) divisor_of_taxes: Decimal,
@@ -36,7 +36,7 @@ pub struct LineAmounts {
 }
 
 impl LineAmounts {
-    /// What the line comes to: MontoItem as it is stated, else as computed.
+    /// The effective amount of the line: MontoItem as stated, otherwise as computed.
     pub fn amount(&self) -> Decimal {
         self.amount
     }
@@ -52,14 +52,14 @@ impl LineAmounts {
         sum(taxes).unwrap_or_default()
     }
 
-    /// The excise taxes of the line one by one, not rounded.
+    /// Each excise tax of the line, not rounded.
     pub fn isc_by_tax(&self) -> impl Iterator<Item = (TipoImpuesto, Decimal)> {
         let excise = self.taxes.iter().filter(|tax| tax.tipo.in_itbis_base());
         excise.filter_map(|tax| Some((tax.tipo, tax.isc().ok()?)))
     }
 
-    /// The ITBIS of the line, not rounded. The ITBIS of the receipt is computed from its bases: the lines, rounded each
-    /// by itself, may add up to some cents more or less.
+    /// The ITBIS of the line, not rounded. The receipt's ITBIS is computed from its bases: the sum of the lines, each
+    /// rounded, may differ by some cents.
     pub fn itbis(&self) -> Decimal {
         let itbis = match self.indicador {
             Some(IndicadorFacturacion::Itbis1) => self.net().plus(self.isc()).and_then(|base| base.percent(ITBIS1)),
@@ -69,26 +69,26 @@ impl LineAmounts {
         itbis.unwrap_or_default()
     }
 
-    /// MontoITBISRetenido when this percentage of the ITBIS of the line is withheld.
+    /// MontoITBISRetenido for this percentage of the line's ITBIS.
     ///
     /// # Errors
     ///
-    /// When it has more digits than an amount.
+    /// When the result has more digits than an amount allows.
     pub fn monto_itbis_retenido(&self, percentage: &Porcentaje) -> Result<Monto, DecimalError> {
         Monto::rounded(self.itbis().percent(percentage.value()).unwrap_or(Decimal::MAX))
     }
 
-    /// MontoISRRetenido when this percentage of the net amount of the line is withheld.
+    /// MontoISRRetenido for this percentage of the line's net amount.
     ///
     /// # Errors
     ///
-    /// When it has more digits than an amount.
+    /// When the result has more digits than an amount allows.
     pub fn monto_isr_retenido(&self, percentage: &Porcentaje) -> Result<Monto, DecimalError> {
         Monto::rounded(self.net().percent(percentage.value()).unwrap_or(Decimal::MAX))
     }
 }
 
-/// The amounts of all lines.
+/// Computes the amounts of all lines.
 pub(super) fn compute(document: &Document, setting: &Setting, problems: &mut Vec<Problem>) -> Vec<LineAmounts> {
     let items = document.detalles_items.item.iter().enumerate();
     items
@@ -159,8 +159,8 @@ struct Adjustment<'a> {
     stated: Option<&'a Monto>,
 }
 
-/// The amounts of percentages, and the sum of all. Every percentage is one of price times quantity, never of what an
-/// earlier discount leaves.
+/// The amounts of percentages, and the sum of all amounts. Every percentage applies to price times quantity, never to
+/// the remainder after an earlier discount.
 fn adjustments<'a>(
     list: impl ExactSizeIterator<Item = Adjustment<'a>>,
     gross: Option<Decimal>,
@@ -183,7 +183,7 @@ fn adjustments<'a>(
     Ok((amounts, Some(monto(total)?)))
 }
 
-/// The price in pesos of a line that states only the one in the other currency.
+/// The price in pesos of a line that states only a price in the other currency.
 fn price_in_pesos(item: &Item, setting: &Setting) -> Result<Option<Precio>, TooLarge> {
     let (None, Some(rate), Some(price)) = (
         &item.precio_unitario_item,
@@ -195,8 +195,8 @@ fn price_in_pesos(item: &Item, setting: &Setting) -> Result<Option<Precio>, TooL
     Ok(Some(precio(price.value().times(rate)?)?))
 }
 
-/// The line in the other currency. A line priced in pesos is divided by the rate; one priced in the other currency is
-/// multiplied out there, since its price in pesos is already rounded.
+/// The line in the other currency. A line priced in pesos is divided by the rate. A line priced in the other currency
+/// is multiplied in that currency, since its price in pesos is already rounded.
 fn in_other_currency(
     item: &Item,
     line: &LineAmounts,
@@ -233,7 +233,7 @@ fn in_other_currency(
     })
 }
 
-/// The value of an amount, nothing when there is none.
+/// The value of an amount; zero if it is absent.
 pub(super) fn value(amount: Option<&Monto>) -> Decimal {
     amount.map(Monto::value).unwrap_or_default()
 }

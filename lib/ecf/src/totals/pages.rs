@@ -1,5 +1,5 @@
-//! The subtotals of the printed pages. Each page is rounded by itself; so that the pages add up to the header, the last
-//! page that has an amount takes what rounding leaves over.
+//! The subtotals of the printed pages. Each page is rounded separately. The last page with an amount takes the rounding
+//! difference, so that the pages add up to the header.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use super::taxes::Shares;
 use crate::Monto;
 use crate::document::{Document, Pagina, SubtotalImpuestoAdicional, Totales};
 
-/// The subtotals that are no sum of others.
+/// The subtotals that are not sums of others.
 const PARTS: usize = 10;
 const GRAVADO: [usize; 3] = [0, 1, 2];
 const EXENTO: usize = 3;
@@ -59,7 +59,7 @@ pub(super) fn compute(
         .collect()
 }
 
-/// The lines of a page, by their place.
+/// The indexes of the lines of a page.
 fn range(page: &Pagina, lines: usize) -> Range<usize> {
     let (Some(first), Some(last)) = (page.no_linea_desde, page.no_linea_hasta) else {
         return 0..0;
@@ -69,7 +69,7 @@ fn range(page: &Pagina, lines: usize) -> Range<usize> {
     first..last
 }
 
-/// Whether each line stands on exactly one page, in order. Where not there is nothing to add up to.
+/// Whether each line is on exactly one page, in order. Otherwise the pages need not add up to the header.
 fn covers(ranges: &[Range<usize>], lines: usize) -> bool {
     let end = ranges
         .iter()
@@ -77,7 +77,7 @@ fn covers(ranges: &[Range<usize>], lines: usize) -> bool {
     end == Some(lines)
 }
 
-/// The parts as the header has them.
+/// The parts in the header.
 fn of_header(totales: &Totales) -> Result<Parts, TooLarge> {
     let taxes = &totales.impuestos_adicionales.impuesto_adicional;
     let (mut isc, mut otros) = (None, None);
@@ -103,7 +103,8 @@ fn of_header(totales: &Totales) -> Result<Parts, TooLarge> {
     ])
 }
 
-/// The parts of one page. Global discounts and surcharges are shared by the amounts of the lines they affect.
+/// The parts of one page. Global discounts and surcharges are distributed over the affected lines in proportion to
+/// their amounts.
 fn of_page(
     page: &Sums,
     whole_sums: &Sums,
@@ -145,7 +146,7 @@ fn of_page(
     Ok(parts)
 }
 
-/// What a page states of a part.
+/// The stated amount of a part.
 fn stated_part(page: &Pagina, part: usize) -> Option<&Monto> {
     let additional = &page.subtotal_impuesto_adicional;
     let parts: [&Option<Monto>; PARTS] = [
@@ -175,7 +176,7 @@ fn give_remainder(pages: &mut [Parts], stated: &[Pagina], part: usize, total: &M
 }
 
 fn pagina(parts: &Parts, stated: &Pagina) -> Result<Pagina, TooLarge> {
-    // The schema wants an additional tax to be more than zero.
+    // The schema requires an additional tax to be more than zero.
     let positive = |part: usize| parts[part].clone().filter(|amount| *amount > Monto::zero());
     let part = |part: usize| parts[part].clone();
     let mut page = Pagina {
@@ -200,7 +201,7 @@ fn pagina(parts: &Parts, stated: &Pagina) -> Result<Pagina, TooLarge> {
     Ok(page)
 }
 
-/// The sums of a page, from the parts that are there; given sums stay.
+/// Computes the sums of a page from the parts that are present; stated sums do not change.
 pub(super) fn sum_up(page: &mut Pagina) -> Result<(), TooLarge> {
     let fill = |field: &mut Option<Monto>, amount: Option<Monto>| {
         if field.is_none() {

@@ -16,47 +16,47 @@ use crate::catalogue::TipoImpuesto;
 use crate::violation::{Grade, Violation};
 use crate::{Fecha, Monto};
 
-/// Why an amount cannot be computed. All of them get a receipt rejected.
+/// Why an amount cannot be computed. Each problem leads to the rejection of the receipt.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Problem {
-    /// More digits than an amount has.
+    /// The amount has more digits than an amount allows.
     #[error("the amount has more than {} digits before the point", Monto::INTEGERS)]
     TooLarge {
-        /// Where the amount belongs.
+        /// The field of the amount.
         path: Vec<String>,
     },
-    /// Discounts that exceed what they reduce.
+    /// Discounts exceed the amount that they reduce.
     #[error("{} would be {exact}: the discounts exceed what they reduce by {}; lower them, or give money back by a credit note (type 34)", field(.path), .exact.abs())]
     Negative {
-        /// Where the amount belongs.
+        /// The field of the amount.
         path: Vec<String>,
-        /// What it would be.
+        /// The negative result.
         exact: Decimal,
     },
-    /// Neither the receipt nor our table gives the rate.
+    /// Neither the receipt nor our table has the rate.
     #[error("the rate of tax {} is not known for {}: give its TasaImpuestoAdicional in ImpuestosAdicionales", .tipo_impuesto.code(), day(*.fecha_emision))]
     RateUnknown {
-        /// Where the rate belongs.
+        /// The field of the rate.
         path: Vec<String>,
         /// The tax.
         tipo_impuesto: TipoImpuesto,
         /// The day of issue.
         fecha_emision: Option<Fecha>,
     },
-    /// What the formula of a tax needs is not there.
+    /// A field that the formula of a tax needs is missing.
     #[error("{} is needed to compute tax {}, which the line carries", field(.path), .tipo_impuesto.code())]
     MissingForTax {
-        /// The field that is missing.
+        /// The missing field.
         path: Vec<String>,
         /// The tax.
         tipo_impuesto: TipoImpuesto,
     },
-    /// Taxes 023 to 039 come on top of one of 006 to 022.
+    /// Taxes 023 to 039 require one of 006 to 022 on the same line.
     #[error("tax {} stands alone: the line must carry its specific tax (006 to 022) too", .tipo_impuesto.code())]
     SpecificMissing {
         /// The taxes of the line.
         path: Vec<String>,
-        /// The tax that stands alone.
+        /// The tax without a specific one.
         tipo_impuesto: TipoImpuesto,
     },
 }
@@ -73,7 +73,7 @@ fn field(path: &[String]) -> &str {
 }
 
 impl Problem {
-    /// The field that has to be repaired.
+    /// The field to correct.
     pub fn path(&self) -> &[String] {
         match self {
             Self::TooLarge { path }
@@ -84,7 +84,7 @@ impl Problem {
         }
     }
 
-    /// The finding that tells it.
+    /// The finding that reports the problem.
     pub fn violation(&self) -> Violation {
         let (code, kind) = match self {
             Self::TooLarge { .. } => ("CALCULO-01", "decimal_whole_digits"),

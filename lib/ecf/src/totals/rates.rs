@@ -1,5 +1,5 @@
-//! Rates of the additional taxes. Those of the excise taxes on alcohol and tobacco are set anew each quarter, from 2027 on
-//! each year (Ley 30-26). A rate is found by the day of issue, so the length of its period does not matter.
+//! Rates of the additional taxes. The excise rates on alcohol and tobacco change each quarter, from 2027 on each year
+//! (Ley 30-26). A rate is found by the day of issue, independent of the length of its period.
 
 use jiff::civil::{Date, date};
 use rust_decimal::Decimal;
@@ -7,7 +7,7 @@ use rust_decimal::Decimal;
 use crate::catalogue::{ImpuestoClass, TipoImpuesto};
 use crate::{Environment, Fecha};
 
-/// What is taxed by one specific rate.
+/// Goods with a common specific rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum IscGroup {
     /// Codes 006 to 018, pesos per litre of absolute alcohol.
@@ -18,30 +18,30 @@ pub enum IscGroup {
     Cigarrillos10,
 }
 
-/// One specific rate and the days it is in force, both included.
+/// A specific rate and the days when it is in force, both included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IscRate {
-    /// What it taxes.
+    /// The goods.
     pub group: IscGroup,
-    /// The first day; none for always.
+    /// The first day; `None`: no start.
     pub since: Option<Date>,
-    /// The last day; none when no end is known.
+    /// The last day; `None`: the end is not known.
     pub until: Option<Date>,
-    /// Pesos per unit of the group.
+    /// The rate in pesos per unit of the group.
     pub tasa: Decimal,
 }
 
-/// The specific rates of the excise taxes by date.
+/// The specific rates of the excise taxes, by date.
 ///
-/// A rate that is not in the table is not guessed: a receipt of such a day has to bring its TasaImpuestoAdicional.
+/// A rate that is not in the table is not guessed: a receipt of that day must state its TasaImpuestoAdicional.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct IscRates {
-    /// A later entry goes before an earlier one.
+    /// A later entry takes precedence over an earlier one.
     entries: Vec<IscRate>,
 }
 
-/// The rates that were published (resolutions DDG-AR1-2025-00006 and DDG-AR1-2026-00068, by the press), in hundredths of a
-/// peso. Those of January to June 2026 are not known, nor that of packets of ten from July to September 2026.
+/// The published rates (resolutions DDG-AR1-2025-00006 and DDG-AR1-2026-00068, by the press), in hundredths of a peso.
+/// Unknown are those of January to June 2026, and that of packets of ten from July to September 2026.
 const PUBLISHED: [(IscGroup, Date, Date, u32); 11] = [
     (IscGroup::Alcohol, date(2025, 7, 1), date(2025, 9, 30), 73_757),
     (IscGroup::Alcohol, date(2025, 10, 1), date(2025, 12, 31), 74_560),
@@ -56,11 +56,11 @@ const PUBLISHED: [(IscGroup, Date, Date, u32); 11] = [
     (IscGroup::Cigarrillos10, date(2026, 10, 1), date(2026, 12, 31), 3_251),
 ];
 
-/// The rate for alcohol in the authority's own certification receipts, whatever their date, in hundredths of a peso.
+/// The rate for alcohol in the authority's own certification receipts, for any date, in hundredths of a peso.
 const ALCOHOL_IN_TESTS: u32 = 63_385;
 
 impl IscRates {
-    /// The rates that the environment expects: the published ones, and before production one constant for alcohol.
+    /// The rates that the environment expects: the published ones, and outside production one constant for alcohol.
     pub fn of(environment: Environment) -> Self {
         let published = PUBLISHED.map(|(group, since, until, hundredths)| IscRate {
             group,
@@ -82,14 +82,14 @@ impl IscRates {
         }
     }
 
-    /// Adds a rate, which goes before those that are there.
+    /// Adds a rate, which takes precedence over existing ones.
     #[must_use]
     pub fn with(mut self, rate: IscRate) -> Self {
         self.entries.push(rate);
         self
     }
 
-    /// The rate of a tax on a day: a percentage, or pesos per unit for codes 006 to 022; none when it is not known.
+    /// The rate of a tax on a day: a percentage, or pesos per unit for codes 006 to 022. `None` when it is not known.
     pub fn tasa(&self, tipo_impuesto: TipoImpuesto, fecha_emision: Option<Fecha>) -> Option<Decimal> {
         let group = match (tipo_impuesto.class(), tipo_impuesto.code()) {
             (ImpuestoClass::Otros, code) => return Some(otros(code)),
@@ -109,7 +109,7 @@ impl IscRates {
     }
 }
 
-/// The percentages of the taxes that are no excise, as in table I of the format.
+/// The percentages of taxes other than excise, as in table I of the format.
 fn otros(code: &str) -> Decimal {
     Decimal::from(match code {
         "002" => 2,

@@ -1,4 +1,4 @@
-//! What the formulas of all lines share: how prices are meant, and the rates of the taxes that the lines carry.
+//! The common inputs of all lines: whether prices include the ITBIS, and the rates of the taxes on the lines.
 
 use rust_decimal::Decimal;
 
@@ -22,7 +22,7 @@ pub(super) struct Setting {
     itbis_included: bool,
     norma_1007: bool,
     pub(super) tipo_cambio: Option<Decimal>,
-    /// The taxes of the lines, in the order of their codes, with the rate where it is known.
+    /// The taxes of the lines in the order of their codes, with the rate if known.
     rates: Vec<(TipoImpuesto, Option<Decimal>)>,
 }
 
@@ -72,17 +72,17 @@ impl Setting {
         }
     }
 
-    /// The rate of a tax that some line carries, when it is known.
+    /// The rate of a tax that some line carries, if known.
     pub(super) fn rate(&self, tipo: TipoImpuesto) -> Option<Decimal> {
         let place = self.rates.binary_search_by_key(&tipo, |(known, _)| *known).ok()?;
         self.rates[place].1
     }
 
-    /// What the amount of a line is divided by to take the ITBIS out of it, and under Norma 10-07 the two taxes on
-    /// telecommunications too.
+    /// The divisor that removes the ITBIS from the amount of a line, and under Norma 10-07 also the two taxes on
+    /// telecommunications.
     ///
     /// Norma 10-07: the official texts divide all lines of group 1 by the same number. Lines without the two taxes
-    /// cannot include them, so they are divided by 1.18; where all lines carry both it is the same.
+    /// cannot include them, so they are divided by 1.18; if all lines carry both, the result is the same.
     pub(super) fn divisor(&self, indicador: Option<IndicadorFacturacion>, item: &Item) -> Decimal {
         match indicador {
             Some(IndicadorFacturacion::Itbis1) if self.itbis_included && self.norma_1007 => self
@@ -97,8 +97,8 @@ impl Setting {
         }
     }
 
-    /// What the amount of a line is divided by for taxes 001 to 004: the format takes 18 % out of every line, whatever
-    /// its group.
+    /// The divisor of a line's amount for taxes 001 to 004: the format removes 18 % from every line, independent of its
+    /// group.
     pub(super) fn divisor_of_taxes(&self, indicador: Option<IndicadorFacturacion>, divisor: Decimal) -> Decimal {
         match indicador {
             Some(IndicadorFacturacion::Itbis1) => divisor,
@@ -107,7 +107,7 @@ impl Setting {
         }
     }
 
-    /// Whether a field of the totals may stand in this type.
+    /// Whether the totals of this type may have the field.
     pub(super) fn allows(&self, field: &str) -> bool {
         allows(Totales::FIELDS, field, self.ecf_type)
     }
@@ -118,13 +118,13 @@ impl Setting {
     }
 }
 
-/// Whether one of these fields may stand in receipts of this type.
+/// Whether receipts of this type may have the field.
 pub(crate) fn allows(fields: &[Field], name: &str, ecf_type: ReceiptType) -> bool {
     let field = fields.iter().find(|field| field.name == name);
     field.is_some_and(|field| field.obligations.presence(ecf_type) != Presence::Forbidden)
 }
 
-/// Which additional taxes receipts of a type may carry: some types none, type 44 no excise taxes.
+/// The additional taxes that receipts of a type may carry: some types have none, type 44 has no excise taxes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CarriedTaxes {
     others: bool,
@@ -148,7 +148,7 @@ impl CarriedTaxes {
         }
     }
 
-    /// The taxes of a line, none when the line stands outside the invoice.
+    /// The taxes of a line; none if the line is outside the invoice.
     pub(crate) fn of_line(self, item: &Item) -> impl Iterator<Item = TipoImpuesto> {
         let billable = !matches!(
             item.indicador_facturacion,
@@ -162,7 +162,7 @@ impl CarriedTaxes {
     }
 }
 
-/// A discount that reduces neither base nor total, only what is paid.
+/// Whether a discount reduces only the amount to pay, neither base nor total.
 pub(super) fn is_norma_1007(entry: &DescuentoORecargo) -> bool {
     entry.indicador_norma1007 == Some(IndicadorNorma1007::Si) && entry.tipo_ajuste == Some(TipoAjuste::Descuento)
 }
@@ -172,7 +172,7 @@ pub(super) fn is_bulk(item: &Item) -> bool {
     item.unidad_medida.is_some_and(|unit| unit.code() == GRANEL)
 }
 
-/// The specific tax on alcohol is not computed in bulk.
+/// Whether the tax is not computed: a specific tax on bulk alcohol.
 fn is_left_out_in_bulk(tipo: TipoImpuesto, item: &Item) -> bool {
     tipo.class() == ImpuestoClass::EspecificoAlcohol && is_bulk(item)
 }

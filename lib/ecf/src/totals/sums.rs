@@ -1,4 +1,4 @@
-//! The lines of a receipt or of a page, summed up by group and by tax.
+//! The lines of a receipt or of a page, summed by group and by tax.
 
 use rust_decimal::Decimal;
 
@@ -7,7 +7,7 @@ use super::lines::LineAmounts;
 use super::taxes::TaxSum;
 use crate::catalogue::IndicadorFacturacion;
 
-/// Amounts, kept apart by what they are divided by: one division for the sum keeps more than one for each line.
+/// Amounts, summed separately for each divisor: one division of a sum is more exact than one division per line.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Gross(Vec<(Decimal, Decimal)>);
 
@@ -20,7 +20,7 @@ impl Gross {
         Ok(())
     }
 
-    /// The sum without what prices include.
+    /// The sum without the taxes that prices include.
     pub(super) fn exact(&self) -> Result<Decimal, TooLarge> {
         self.0.iter().try_fold(Decimal::ZERO, |sum, (divisor, amount)| {
             let net = if divisor.is_integer() {
@@ -32,7 +32,7 @@ impl Gross {
         })
     }
 
-    /// The sum as the lines state it.
+    /// The sum of the stated amounts.
     pub(super) fn stated(&self) -> Result<Decimal, TooLarge> {
         sum(self.0.iter().map(|(_, amount)| *amount))
     }
@@ -42,10 +42,10 @@ impl Gross {
     }
 }
 
-/// The groups of a receipt: 0 stands outside the invoice, 4 is exempt.
+/// The groups of a receipt: 0 is outside the invoice, 4 is exempt.
 pub(super) const GROUPS: usize = 5;
 
-/// The place of a group.
+/// The index of a group.
 pub(super) const fn group_of(indicador: IndicadorFacturacion) -> usize {
     match indicador {
         IndicadorFacturacion::NoFacturable => 0,
@@ -56,7 +56,7 @@ pub(super) const fn group_of(indicador: IndicadorFacturacion) -> usize {
     }
 }
 
-/// Some lines, summed up.
+/// The sums of some lines.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sums {
     pub(super) groups: [Gross; GROUPS],
@@ -89,7 +89,7 @@ impl Sums {
         Ok(())
     }
 
-    /// The amount of all lines that are billed, as they state it.
+    /// The stated amounts of all billed lines.
     pub(super) fn billable(&self) -> Result<Decimal, TooLarge> {
         self.groups[1..]
             .iter()

@@ -1,9 +1,9 @@
-//! The taxes beside the ITBIS, codes 001 to 039 (Informe Técnico §14, and the format's footnotes on ImpuestosAdicionales).
+//! The taxes other than the ITBIS, codes 001 to 039 (Informe Técnico §14, and the format's footnotes on
+//! ImpuestosAdicionales).
 //!
 //! With `t` the rate of an ad valorem tax in percent and `s` the specific amount of the line, the official formula
-//! `((PVP / 1.18 − s / (q × ref)) / (1 + t/100)) × t/100 × q × ref` is the same as
-//! `(PVP × q × ref − 1.18 × s) × t / (1.18 × (100 + t))`. Written so, sums over lines stay exact and each code needs one
-//! division.
+//! `((PVP / 1.18 − s / (q × ref)) / (1 + t/100)) × t/100 × q × ref` equals `(PVP × q × ref − 1.18 × s) × t / (1.18 ×
+//! (100 + t))`. In this form, sums over lines stay exact and each code needs one division.
 
 use rust_decimal::Decimal;
 
@@ -22,21 +22,21 @@ pub(super) struct LineTax {
     pub(super) basis: Basis,
 }
 
-/// What a tax is computed from.
+/// The base of a tax.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Basis {
-    /// The amount of the line, less what global discounts take of it.
+    /// The amount of the line, less its share of global discounts.
     Line,
-    /// It is the amount itself: volume or packets times rate.
+    /// The tax itself: volume or packets times rate.
     Specific(Decimal),
     /// The retail value, less 1.18 times the specific amount.
     Retail(Decimal),
-    /// The raised price of alcohol in bulk.
+    /// The raised price of bulk alcohol.
     Bulk(Decimal),
 }
 
 impl LineTax {
-    /// The exact amount of an excise tax on this line; taxes 001 to 005 are computed from the sum of the lines.
+    /// The exact amount of an excise tax on this line. Taxes 001 to 005 are computed from the sum of the lines.
     pub(super) fn isc(&self) -> Result<Decimal, TooLarge> {
         match self.basis {
             Basis::Line => Ok(Decimal::ZERO),
@@ -53,7 +53,7 @@ fn of_retail(value: Decimal, rate: Decimal) -> Result<Decimal, TooLarge> {
     value.times(rate)?.over(divisor)
 }
 
-/// The taxes of a line that can be computed, for a product of price and quantity.
+/// The taxes of a line that can be computed.
 pub(super) fn of_line(
     index: usize,
     item: &Item,
@@ -68,7 +68,7 @@ pub(super) fn of_line(
         setting,
         problems,
     };
-    // The specific taxes come first, since the ad valorem ones build on them.
+    // Specific taxes come first, because ad valorem taxes depend on them.
     let (specific, others): (Vec<_>, Vec<_>) = setting.taxes_of(item).partition(|tipo| is_specific(*tipo));
     for tipo in specific.into_iter().chain(others) {
         let rate = setting.rate(tipo);
@@ -94,7 +94,7 @@ fn is_specific(tipo: TipoImpuesto) -> bool {
     )
 }
 
-/// The fields that a tax needs of its line.
+/// Collects the fields that a tax needs from its line.
 struct Needs<'n> {
     index: usize,
     item: &'n Item,
@@ -103,7 +103,7 @@ struct Needs<'n> {
 }
 
 impl Needs<'_> {
-    /// The field, or a problem that says which tax misses it.
+    /// The field; if it is missing, adds a problem that names the tax.
     fn need(&mut self, value: Option<Decimal>, field: &[&str], tipo_impuesto: TipoImpuesto) -> Option<Decimal> {
         if value.is_none() {
             let mut path = line_path(self.index, field[0]);
@@ -122,7 +122,7 @@ impl Needs<'_> {
         let litres = contents
             .find_map(|content| content.subcantidad.as_ref())
             .map(|content| content.value());
-        // The table is missing, or the amount in its first entry is.
+        // Either the table is missing, or the amount in its first entry.
         let field = if item.tabla_subcantidad.subcantidad_item.is_empty() {
             &["TablaSubcantidad"][..]
         } else {
@@ -161,17 +161,17 @@ impl Needs<'_> {
             });
             return Ok(None);
         }
-        // A specific tax that could not be computed has told its own problems, a missing CantidadReferencia included.
+        // A specific tax that could not be computed has its own problem, such as a missing CantidadReferencia.
         let specific = taxes.iter().find(|tax| tax.tipo.class() == wanted).map(|tax| tax.basis);
         let (Some(price), Some(packets), Some(Basis::Specific(amount))) = (price, self.packets()?, specific) else {
             return Ok(None);
         };
-        // For tobacco the specific amount is rate × packets, so that the one formula serves both.
+        // For tobacco the specific amount is rate × packets, so the same formula applies.
         let value = price.times(packets)?.minus(amount.times(WITH_ITBIS1)?)?;
         Ok(Some(Basis::Retail(value)))
     }
 
-    /// Bottles or packets; a CantidadReferencia that is missing is told.
+    /// The number of bottles or packets; a missing CantidadReferencia is reported.
     fn packets_for(&mut self, tipo: TipoImpuesto) -> Result<Option<Decimal>, TooLarge> {
         let reference = self
             .item
@@ -195,7 +195,7 @@ impl Needs<'_> {
     }
 }
 
-/// What a code sums up to over some lines.
+/// The sum of one tax over some lines.
 #[derive(Debug, Clone)]
 pub(super) struct TaxSum {
     pub(super) tipo: TipoImpuesto,
@@ -207,12 +207,13 @@ pub(super) struct TaxSum {
     bulk: Decimal,
 }
 
-/// What global discounts and surcharges do to taxes 001 to 004: each line bears its share by its amount.
+/// The effect of global discounts and surcharges on taxes 001 to 004: each line has a share in proportion to its
+/// amount.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shares {
     /// Surcharges less discounts, of all groups.
     pub(super) adjustment: Decimal,
-    /// The amount of all lines that are billed.
+    /// The amount of all billed lines.
     pub(super) billable: Decimal,
 }
 
@@ -242,10 +243,10 @@ impl TaxSum {
         Ok(())
     }
 
-    /// The exact amount of the code.
+    /// The exact amount of the tax.
     pub(super) fn exact(&self, shares: Shares) -> Result<Decimal, TooLarge> {
         match self.tipo.class() {
-            // Code 005 knows neither division nor shares (format; the older Informe Técnico divides here too).
+            // Code 005 uses neither division nor shares (format; the older Informe Técnico divides here too).
             ImpuestoClass::Otros if self.tipo.code() == "005" => self.lines.percent(self.rate),
             ImpuestoClass::Otros => {
                 let share = if shares.billable.is_zero() || shares.adjustment.is_zero() {

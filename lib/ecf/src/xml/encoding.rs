@@ -7,14 +7,14 @@ use quick_xml::events::Event;
 
 use super::XmlError;
 
-/// The first bytes, in which a declaration stands if there is one.
+/// The first bytes, which contain the declaration if there is one.
 const DECLARATION_BYTES: usize = 200;
-/// Names are a sender's: as much of one as is shown.
+/// Upper bound of an encoding name that is shown: the sender chooses it.
 const LONGEST_NAME: usize = 40;
 
-/// Refuses any encoding but UTF-8 and any version but 1.0, by name.
+/// Refuses, by name, any encoding except UTF-8 and any version except 1.0.
 ///
-/// The bytes alone do not tell: ISO-8859-1 without accents is valid UTF-8, with accents it is not.
+/// The bytes alone are ambiguous: ISO-8859-1 without accents is valid UTF-8, with accents it is not.
 pub(super) fn check(bytes: &[u8]) -> Result<(), XmlError> {
     if let Some(found) = wide(bytes) {
         return Err(XmlError::Encoding {
@@ -38,7 +38,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), XmlError> {
     }
 }
 
-/// The text in whatever encoding. Only ASCII is sure to be right, which is what RNC and e-NCF are.
+/// The text in any encoding. Only ASCII is reliable, which suffices for RNC and e-NCF.
 pub(super) fn decode_lossy(bytes: &[u8]) -> Cow<'_, str> {
     let units =
         |of: fn([u8; 2]) -> u16| -> Vec<u16> { bytes.chunks_exact(2).map(|pair| of([pair[0], pair[1]])).collect() };
@@ -49,10 +49,10 @@ pub(super) fn decode_lossy(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// An encoding with more than one byte for each character of ASCII.
+/// An encoding that uses more than one byte for an ASCII character.
 fn wide(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
-        // UTF-32 first: its marks begin like those of UTF-16.
+        // UTF-32 is checked first, because its byte-order marks begin like those of UTF-16.
         [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] | [b'<', 0, 0, 0, ..] | [0, 0, 0, b'<', ..] => Some("UTF-32"),
         [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] | [b'<', 0, ..] | [0, b'<', ..] => Some("UTF-16"),
         _ => None,

@@ -1,19 +1,19 @@
-//! Doing what a finding says.
+//! Applies the advice of a finding.
 
 use ecf::Violation;
 use serde_json::{Map, Value, json};
 
-/// What was done at a field.
+/// The change at a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Done {
-    /// It got a value; an empty text when any will do.
+    /// It was set to a value; empty when any value is accepted.
     Set(String),
     Removed,
-    /// Something at another place.
+    /// A change at another place.
     Elsewhere,
 }
 
-/// What a finding asks for at its field.
+/// The change that a finding asks for at its field.
 pub(crate) fn asked(found: &Violation) -> Done {
     let expected = found.expected.as_deref().unwrap_or_default();
     match (found.code, found.kind) {
@@ -27,7 +27,7 @@ pub(crate) fn asked(found: &Violation) -> Done {
     }
 }
 
-/// A value for a field that is missing or has none that fits.
+/// A value for a missing field, or for one without a valid value.
 fn sample(found: &Violation) -> Value {
     match found.path.last().unwrap().as_str() {
         "FechaLimitePago" => json!("27-12-2026"),
@@ -62,7 +62,7 @@ fn sample(found: &Violation) -> Value {
     }
 }
 
-/// Does what a finding says.
+/// Applies the advice of a finding.
 pub(crate) fn apply(payload: &mut Value, found: &Violation) -> Done {
     let path: Vec<&str> = found.path.iter().map(String::as_str).collect();
     let taxes = ["Encabezado", "Totales", "ImpuestosAdicionales", "ImpuestoAdicional"];
@@ -77,12 +77,12 @@ pub(crate) fn apply(payload: &mut Value, found: &Violation) -> Done {
                 .collect();
             list(payload, &taxes).push(Value::Object(entry));
         }
-        // The entry, of which the finding names the code.
+        // The entry, whose code the finding names.
         "IMPUESTO-03" | "IMPUESTO-04" => {
             let (index, list_path) = path[..path.len() - 1].split_last().unwrap();
             list(payload, list_path).remove(index.parse().unwrap());
         }
-        // The groups that lines have: `1 or 4`.
+        // The groups of the lines: `1 or 4`.
         "DESCUENTO-05" => {
             let group = found.expected.as_ref().unwrap().split(' ').next().unwrap();
             if group == "no" {
@@ -91,11 +91,11 @@ pub(crate) fn apply(payload: &mut Value, found: &Violation) -> Done {
                 set(payload, &path, Some(json!(group)));
             }
         }
-        // The discounts that exceed what they reduce.
+        // The discounts that exceed the amount that they reduce.
         "CALCULO-02" => {
             payload["DescuentosORecargos"] = Value::Null;
         }
-        // The specific tax that an ad valorem one builds on: `006 and 023`.
+        // The specific tax that an ad valorem tax requires: `006 and 023`.
         "ISC-06" => {
             let specific = found.expected.as_ref().unwrap().split(' ').next().unwrap();
             let steps = [&path[..], &["ImpuestoAdicional"]].concat();

@@ -1,5 +1,5 @@
-//! Doing what a finding says never leads to the opposite finding, and following the findings from the first one on
-//! always ends in a receipt that is issued.
+//! Following a finding never leads to the opposite finding, and following the findings in order always ends in a
+//! receipt that is issued.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use apply::{Done, apply};
 
-/// What stops the receipt before production; nothing when it is issued.
+/// The findings that stop the receipt outside production; empty when it is issued.
 fn refusals(receipt_type: ReceiptType, payload: &Value) -> Vec<Violation> {
     let node = Node::parse(payload.to_string().as_bytes()).unwrap();
     let rates = IscRates::of(Environment::TesteCF);
@@ -29,12 +29,12 @@ fn refusals(receipt_type: ReceiptType, payload: &Value) -> Vec<Violation> {
     judged.err().unwrap_or_default()
 }
 
-/// Whether a finding takes back what was done at its field.
+/// Whether a finding reverts an earlier change of its field.
 fn contradicts(done: &BTreeMap<String, Done>, found: &Violation) -> bool {
     let path = found.path.join("/");
     match (done.get(&path), apply::asked(found)) {
         (Some(Done::Removed), Done::Set(_)) | (Some(Done::Set(_)), Done::Removed) => true,
-        // Where a finding leaves the value open, another may know it.
+        // If one finding leaves the value open, another may specify it.
         (Some(Done::Set(value)), Done::Set(wanted)) => !value.is_empty() && !wanted.is_empty() && *value != wanted,
         _ => false,
     }
@@ -78,14 +78,14 @@ proptest! {
         }
     }
 
-    /// A cause stands before what follows from it: lines before sums, parts before their sum.
+    /// A cause comes before its effects: lines before sums, parts before their sum.
     #[test]
     fn c5_a_refusal_has_lines_before_sums(case in receipts::receipt()) {
         let (receipt_type, payload) = case;
         let found = refusals(receipt_type, &payload);
         let is_sum = |found: &Violation| found.path.get(1).is_some_and(|step| step == "Totales");
         let is_line = |found: &Violation| found.path[0] == "DetallesItems";
-        // Faults of reading stop the receipt before anything is computed, and stand in the order of the document.
+        // Faults of reading stop the receipt before amounts are computed, and are in document order.
         let computed = found.iter().any(|found| found.difference.is_some());
         let first_sum = found.iter().position(is_sum).unwrap_or(found.len());
         prop_assert!(!computed || !found[first_sum..].iter().any(is_line), "{:#?}", told(&found));

@@ -12,7 +12,7 @@ fn cents(cents: u32) -> String {
 }
 
 prop_compose! {
-    /// A discount of a line: what its table says, and its sum, right, wrong or left out.
+    /// A discount of a line: its table and its sum, which is right, wrong or missing.
     fn discount()(
         percent in of(1_u32..40),
         amount in weighted(0.8, 0_u32..300),
@@ -33,7 +33,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Additional taxes of a line, with some of the fields that they need.
+    /// Additional taxes of a line, with some of the fields that they require.
     fn taxes()(
         codes in select(vec![vec![], vec![], vec!["001"], vec!["002", "004"], vec!["006"], vec!["023"], vec!["006", "023"]]),
         fields in proptest::sample::subsequence(
@@ -105,11 +105,11 @@ prop_compose! {
     }
 }
 
-/// Which totals are stated.
+/// The totals that are stated.
 #[derive(Debug, Clone)]
 enum Stated {
     Nothing,
-    /// Those of the lines with this IndicadorMontoGravado, some left out, one of them off.
+    /// The totals of the lines with this IndicadorMontoGravado, some left out, one of them wrong.
     Of {
         indicator: u32,
         left_out: Vec<Index>,
@@ -134,7 +134,7 @@ fn computed(receipt_type: ReceiptType, payload: &Value, indicator: u32) -> Value
     let mut payload = payload.clone();
     payload["Encabezado"]["IdDoc"]["IndicadorMontoGravado"] = json!(indicator);
     let node = Node::parse(payload.to_string().as_bytes()).unwrap();
-    // As the richest type, which forbids none of them.
+    // As the type with the most fields, which forbids none of them.
     let readable = Draft::read(ReceiptType::E31, &node, Amounts::Scaled)
         .or_else(|_| Draft::read(receipt_type, &node, Amounts::Scaled));
     let Ok((mut draft, _)) = readable else { return json!({}) };

@@ -1,4 +1,4 @@
-//! The certification workbooks: rows of a sheet, and a row as the payload that it describes.
+//! The certification workbooks: the rows of a sheet, and a row as a payload.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -12,19 +12,19 @@ use quick_xml::{Reader, XmlVersion};
 use serde_json::Value;
 use zip::ZipArchive;
 
-/// One document to issue: the header of each column with its cell.
+/// One document to issue: cells by column header.
 pub(crate) type Row = HashMap<String, String>;
 
-/// What a cell says when the element must not appear.
+/// The content of a cell whose element must not appear.
 const EMPTY: &str = "#e";
 
-/// The workbooks that are there, by name, with the rows of their first sheet.
+/// The workbooks that are present, by name, with the rows of their first sheet.
 pub(crate) static SUITES: LazyLock<Vec<(&str, Vec<Row>)>> = LazyLock::new(|| {
     let names = ["suite-1-ecf.xlsx", "suite-2-ecf.xlsx"];
     names.into_iter().filter_map(|name| Some((name, rows(name)?))).collect()
 });
 
-/// The rows below the header. None when the workbook is not there.
+/// The rows below the header; `None` when the workbook is missing.
 pub(crate) fn rows(name: &str) -> Option<Vec<Row>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared/certification")
@@ -46,7 +46,7 @@ pub(crate) fn rows(name: &str) -> Option<Vec<Row>> {
     Some(cells.map(row).collect())
 }
 
-/// A part of the workbook; empty when it has none.
+/// A part of the workbook; empty when it is missing.
 fn part(archive: &mut ZipArchive<File>, name: &str) -> String {
     let mut text = String::new();
     if let Ok(mut part) = archive.by_name(name) {
@@ -66,7 +66,7 @@ fn texts(xml: &str) -> Vec<String> {
     texts
 }
 
-/// The cells of each row by the letters of their column.
+/// The cells of each row, by column letters.
 fn cells(xml: &str, texts: &[String]) -> Vec<HashMap<String, String>> {
     let mut rows: Vec<HashMap<String, String>> = Vec::new();
     let (mut column, mut shared) = (String::new(), false);
@@ -103,7 +103,7 @@ enum Kind<'e> {
     Text,
 }
 
-/// Walks over a part: each start of an element by its name, each text with the name of the element it stands in.
+/// Visits a part: each start tag by its name, and each text with the name of its element.
 fn each(xml: &str, mut told: impl FnMut(&str, Kind<'_>, &str)) {
     let mut reader = Reader::from_str(xml);
     let mut inside = Vec::new();
@@ -162,7 +162,7 @@ fn block(row: &Row, schema: &Value, name: &str, indices: &[usize]) -> Option<Nod
 }
 
 fn repeated(row: &Row, items: &Value, name: &str, indices: &[usize]) -> Option<Node> {
-    // The one subtotal of the sheet has no index.
+    // The only subtotal of the sheet has no index.
     if name == "Subtotal" {
         return block(row, items, name, indices).map(|one| Node::Array(vec![one]));
     }
@@ -172,7 +172,7 @@ fn repeated(row: &Row, items: &Value, name: &str, indices: &[usize]) -> Option<N
     (!all.is_empty()).then_some(Node::Array(all))
 }
 
-/// The header of the column that holds a field, if the row has it.
+/// The header of a field's column, if the row has it.
 fn column(row: &Row, name: &str, indices: &[usize]) -> Option<String> {
     let name = match name {
         "eNCF" => "ENCF",
@@ -182,7 +182,7 @@ fn column(row: &Row, name: &str, indices: &[usize]) -> Option<String> {
     let header = indices
         .iter()
         .fold(name.to_owned(), |header, index| format!("{header}[{index}]"));
-    // The additional taxes of a page have an index more than the container is repeated.
+    // The additional taxes of a page have one more index than their container.
     [header.clone(), format!("{header}[1]")]
         .into_iter()
         .find(|header| row.contains_key(header))

@@ -1,10 +1,11 @@
-//! Validation under the official schemas, which are not ours to keep: it is skipped by name where they are missing.
+//! Validation under the official schemas, which are not part of this repository. It is skipped, with a message, where
+//! they are missing.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Validates documents, with a place-holder for the signature. False when schemas or xmllint are not there.
+/// Validates documents, with a placeholder for the signature. Returns false when schemas or xmllint are missing.
 pub(crate) fn validate_all(schema: &str, documents: &[(String, String)]) -> bool {
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../../shared/reference/xsd/{schema}.xsd"));
     if !schema.exists() {

@@ -1,4 +1,4 @@
-//! What is filled in, what is left alone, and what holds for any receipt.
+//! Amounts that are filled in, amounts that do not change, and properties of any receipt.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -51,7 +51,7 @@ fn completed(payload: &Value) -> (Document, Vec<Violation>) {
     (ecf.document().clone(), notices)
 }
 
-/// Path and code of what keeps a payload from being completed.
+/// Path and code of the findings that prevent completion.
 fn refused(payload: &Value) -> Vec<(String, &'static str)> {
     let mut draft = read(payload, Amounts::Scaled);
     draft.complete(&rates());
@@ -78,7 +78,7 @@ fn a_payload_without_amounts_is_completed_and_told_so() {
         ["200.00", "36.00", "50.00", "286.00"]
     );
     assert_eq!((totales.itbis1, totales.itbis2), (Some(18), None));
-    // Optional sums that say nothing new are not added.
+    // Optional sums without new information are not added.
     assert_eq!((&totales.monto_periodo, &totales.valor_pagar), (&None, &None));
     let told: Vec<(String, &str, &str)> = notices
         .iter()
@@ -120,7 +120,7 @@ fn what_is_given_stays_and_sums_follow_it() {
         .map(text),
         ["84.75", "15.26", "100.01", "50.01"]
     );
-    // A line that states its amount is summed up as it stands.
+    // A line that states its amount counts with that amount.
     let mut stated = line(4, "3", "33.33");
     stated["MontoItem"] = json!("100.00");
     let (document, _) = completed(&invoice(vec![stated]));
@@ -245,7 +245,7 @@ fn amounts_beyond_sixteen_digits_are_told_and_never_panic() {
         ])),
         [("DetallesItems/Item/0/MontoItem".to_owned(), "CALCULO-01")]
     );
-    // Each line fits, their sum does not.
+    // Each line fits, but their sum does not.
     let total = [("Encabezado/Totales/MontoTotal".to_owned(), "CALCULO-01")];
     assert_eq!(refused(&invoice(vec![line(1, "1", huge), line(1, "1", huge)])), total);
     assert_eq!(refused(&invoice(vec![line(1, "1", huge)])), total);
@@ -261,7 +261,7 @@ fn a_line_that_misses_its_price_is_told_once() {
         refused(&payload),
         [("DetallesItems/Item/0/PrecioUnitarioItem".to_owned(), "ESTRUCTURA-01")]
     );
-    // Beside a fault of reading, what would be computed is not called missing.
+    // After a fault of reading, amounts that would be computed are not reported as missing.
     payload["DetallesItems"][0]["CantidadItem"] = json!("many");
     let node = Node::parse(payload.to_string().as_bytes()).unwrap();
     let told = Draft::read(ReceiptType::E31, &node, Amounts::Scaled).unwrap_err();
@@ -279,7 +279,7 @@ fn a_type_gets_no_amount_that_it_must_not_carry() {
     let node = Node::parse(payload.to_string().as_bytes()).unwrap();
     let (mut draft, _) = Draft::read(ReceiptType::E43, &node, Amounts::Scaled).unwrap();
     draft.complete(&rates());
-    // That type 43 has exempt lines only is for the rules to tell; nothing forbidden was added.
+    // The rules report that type 43 has only exempt lines. Nothing forbidden was added here.
     let totales = draft.document().encabezado.totales.clone();
     assert_eq!(
         totales,

@@ -1,4 +1,4 @@
-//! What holds for any receipt.
+//! Properties of any receipt.
 
 use ecf::document::Totales;
 use ecf::totals::{self, IscRates};

@@ -1,4 +1,4 @@
-//! The arithmetic cases of the reference, each exact to the cent, and some of our own that need nothing beside them.
+//! The arithmetic cases of the reference, each exact to the cent, and some cases of ours that need no reference.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -15,7 +15,7 @@ use receipt::{completed, payload, receipt_type};
 
 const GROUPS: [&str; 6] = ["W", "R", "O", "T", "D", "P"];
 
-/// The files of the reference with the number of their cases.
+/// The files of the reference, with the number of their cases.
 const FILES: [(&str, usize); 2] = [
     ("worked-examples.json", 40 + 4 + 3 + 7 + 4 + 1),
     ("worked-examples-2026.json", 1 + 1),
@@ -58,7 +58,7 @@ fn every_worked_example_of_the_reference_comes_out_to_the_cent() {
     }
 }
 
-/// Cases of our own: input as in the reference, and what must come out.
+/// Our own cases: input as in the reference, and the expected result.
 #[test]
 fn cases_of_our_own_come_out_to_the_cent() {
     let line = |indicador: u32, quantity: &str, price: &str| json!({"IndicadorFacturacion": indicador, "CantidadItem": quantity, "PrecioUnitarioItem": price});
@@ -194,7 +194,7 @@ fn thirty_days(case: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Where the completed receipt of a case differs from what is expected, alternatives included.
+/// The differences between the completed receipt of a case and the expectation, alternatives included.
 fn differences(case: &Value, examples: &Value) -> Vec<String> {
     let payload = payload(case, examples);
     let receipt_type = receipt_type(case);
@@ -231,7 +231,7 @@ fn differences(case: &Value, examples: &Value) -> Vec<String> {
                     }
                 }
             }
-            // Optional fields, which are computed always and written where they say something.
+            // Optional fields, which are always computed but written only when they add information.
             "MontoPeriodo" | "ValorPagar" => {
                 let amounts = &computed.totales;
                 let amount = if field == "ValorPagar" {
@@ -256,7 +256,7 @@ fn differences(case: &Value, examples: &Value) -> Vec<String> {
             _ => told.extend(differs(&written, field, expected)),
         }
     }
-    // A case that lists the totals of a receipt lists all of them.
+    // A case that lists totals lists all of them.
     let expect = &case["expect"];
     let partial = ["MontoItem", "MontoTotalOtraMoneda", "Pagina"];
     if expect.get("MontoTotal").is_some() && partial.iter().all(|field| expect.get(field).is_none()) {
@@ -287,14 +287,14 @@ fn differences(case: &Value, examples: &Value) -> Vec<String> {
     told
 }
 
-/// The totals with literal rounding, written.
+/// The totals with literal rounding, as XML.
 fn literal_totals(computed: &Computed) -> String {
     let mut document = Document::default();
     document.encabezado.totales = computed.literal.clone();
     String::from_utf8(document.to_xml()).unwrap()
 }
 
-/// The contents of all elements of a name.
+/// The contents of all elements with this name.
 fn elements<'x>(xml: &'x str, name: &str) -> Vec<&'x str> {
     let (start, end) = (format!("<{name}>"), format!("</{name}>"));
     xml.split(&start)

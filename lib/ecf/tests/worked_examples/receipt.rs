@@ -5,7 +5,7 @@ use ecf::totals::{self, Computed, IscRates};
 use ecf::{Amounts, Document, Draft, Environment, Node, ReceiptType};
 use serde_json::{Map, Value, json};
 
-/// The type that the case names or that its subject asks for.
+/// The type that the case names or that its subject implies.
 pub(crate) fn receipt_type(case: &Value) -> ReceiptType {
     let given = case.get("TipoeCF").map(ToString::to_string);
     let other = match case["id"].as_str() {
@@ -18,7 +18,7 @@ pub(crate) fn receipt_type(case: &Value) -> ReceiptType {
     given.as_deref().unwrap_or(other).parse().unwrap()
 }
 
-/// A receipt of the case's type around its lines.
+/// A receipt of the case's type with its lines.
 pub(crate) fn payload(case: &Value, examples: &Value) -> Value {
     let receipt_type = receipt_type(case);
     let mut input = case["input"].clone();
@@ -112,7 +112,7 @@ fn line(item: &Value, receipt_type: ReceiptType) -> Value {
     Value::Object(line)
 }
 
-/// What is withheld of a line, by percentages.
+/// The retentions of a line, by percentages.
 fn retention(line: &Map<String, Value>, rates: &Value, receipt_type: ReceiptType) -> Value {
     let text = |name: &str| line[name].to_string().trim_matches('"').to_owned();
     let mut document = Document::default();
@@ -141,7 +141,7 @@ pub(crate) fn completed(payload: &Value, receipt_type: ReceiptType) -> (Document
     draft.complete(&rates());
     let ecf = draft.check().unwrap_or_else(|told| panic!("{told:#?}"));
     let computed = ecf.computed().unwrap().clone();
-    // What was computed for the payload holds for the receipt that it became.
+    // The result computed for the payload also holds for the receipt.
     assert_eq!(
         totals::compute(ecf.document(), receipt_type, &rates()).totales,
         computed.totales

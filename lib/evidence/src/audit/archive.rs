@@ -1,5 +1,5 @@
-//! The archive under way: `zip` writes entries into memory, from where they go out at once. Only its directory stays, some 280 bytes for
-//! each entry; the manifest grows on the disk.
+//! The archive while it is built: `zip` writes entries into memory, and each chunk is passed on at once. What stays in
+//! memory is the ZIP's directory, about 280 bytes for each entry. The manifest grows on the disk.
 
 use std::io::{self, Read, Write};
 use std::mem;
@@ -23,7 +23,7 @@ use super::{AuditError, Worth, plan::Plan};
 const MANIFEST: &str = "manifest.json";
 const SIGNATURE: &str = "manifest.json.sig";
 
-/// A line of the manifest.
+/// One entry of the manifest.
 #[derive(Serialize)]
 struct Listed<'a> {
     name: &'a str,
@@ -31,7 +31,7 @@ struct Listed<'a> {
     sha256: String,
 }
 
-/// An archive under way.
+/// An archive while it is built.
 pub(super) struct Archive {
     out: Out,
     zip: ZipWriter<StreamWriter<Pending>>,
@@ -56,7 +56,7 @@ impl Archive {
             "content": plan.content.to_string(),
         });
         let about = about.to_string();
-        // The list of entries becomes its last member.
+        // The list of entries becomes the last member of the object.
         manifest.write(about.trim_end_matches('}').as_bytes())?;
         manifest.write(b",\"entries\":[")?;
         let pending = Pending::default();
@@ -81,13 +81,13 @@ impl Archive {
         self.write(name, modified, size_bytes, bytes).await
     }
 
-    /// Adds a file that grew on the disk.
+    /// Adds a file that was collected on the disk.
     pub(super) async fn add_grown(&mut self, name: &str, grown: Grown) -> Result<(), AuditError> {
         self.list(name, grown.size_bytes, &grown.sha256)?;
         self.write(name, None, grown.size_bytes, grown.file).await
     }
 
-    /// Ends the archive: the manifest, its signature, the directory.
+    /// Completes the archive: manifest, signature, ZIP directory.
     pub(super) async fn finish(mut self, signer: Option<&Identity>, worth: Worth) -> Result<u64, AuditError> {
         self.manifest.write(b"\n]}\n")?;
         let manifest = mem::replace(&mut self.manifest, Growing::new()?).finish()?;
@@ -104,7 +104,7 @@ impl Archive {
         self.out.finish(worth).await
     }
 
-    /// Gives it up.
+    /// Discards the archive.
     pub(super) async fn abort(self) {
         self.out.abort().await;
     }
@@ -118,7 +118,8 @@ impl Archive {
         Ok(self.manifest.write(&line)?)
     }
 
-    /// Writes an entry. Its size is behind it, so it is deflated also where that makes it longer: a reader from a pipe finds its end by that.
+    /// Writes an entry. Its size follows its data, so it is always deflated, even where that makes it longer: a reader
+    /// of a stream finds the end of an entry by the deflate data.
     async fn write(
         &mut self,
         name: &str,
@@ -138,7 +139,7 @@ impl Archive {
     }
 }
 
-/// What `zip` wrote and nobody took yet.
+/// Bytes that `zip` has written and that are not passed on yet.
 #[derive(Debug, Clone, Default)]
 struct Pending(Arc<Mutex<Vec<u8>>>);
 
@@ -158,7 +159,7 @@ impl Write for Pending {
     }
 }
 
-/// Date and time of an entry, at −04:00; nothing where the format has no such year.
+/// Date and time of an entry at −04:00; `None` when the ZIP format cannot hold the year.
 fn local_time(at: Timestamp) -> Option<DateTime> {
     let at = SANTO_DOMINGO.to_datetime(at);
     let [month, day, hour, minute, second] =
@@ -166,7 +167,8 @@ fn local_time(at: Timestamp) -> Option<DateTime> {
     DateTime::from_date_and_time(at.year().try_into().ok()?, month, day, hour, minute, second).ok()
 }
 
-/// Whether every system unpacks a file of this name where it belongs: names are made of numbers and ids, never of what a caller wrote.
+/// Whether a file of this name unpacks safely on every system. Names consist of numbers and ids, never of text from a
+/// caller.
 fn is_safe(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
     name.len() <= 160

@@ -1,14 +1,15 @@
-//! What an archive holds of one receipt: its documents, its line in the index, and what is to be remarked.
+//! The part of an archive that belongs to one receipt: its documents, its line in the index, and remarks about missing
+//! documents.
 //!
-//! Whatever else the store keeps about a receipt is one more [`Piece`] in [`Auditor::issued`] or [`Auditor::received`]; approvals have
-//! folders of their own, [`Auditor::approval`], because their receipts need not be here.
+//! A new kind of document becomes one more [`Piece`] in [`Auditor::issued`] or [`Auditor::received`]. Approvals have
+//! folders of their own ([`Auditor::approval`]), because their receipts may lie outside the archive.
 
 use std::fmt::Display;
 
 use bytes::Bytes;
 use ecf::Document;
 use ecf_ri::Format;
-use ecf_store::{Approval, ArtifactKind, ContentHash, Receipt, Scope, StoreError, fiscal_day};
+use ecf_store::{ArtifactKind, ContentHash, Receipt, Scope, StoreError, approvals::Approval, fiscal_day};
 use jiff::Timestamp;
 use xmldsig::{Certificate, Limits};
 
@@ -17,33 +18,33 @@ use super::plan::Received;
 use super::{AuditError, Auditor};
 use crate::design::Prepared;
 
-/// As much of an id as tells receipts of one number apart.
+/// Characters of an id that distinguish receipts with the same number.
 const SHORT_ID: usize = 10;
 
-/// What an archive holds of one receipt.
+/// The part of an archive that belongs to one receipt.
 pub(super) struct Dossier {
     pub(super) files: Vec<Piece>,
-    /// The time of its files.
+    /// The modification time of its files.
     pub(super) modified: Timestamp,
     pub(super) row: Row,
     pub(super) remarks: Vec<String>,
-    /// Whose key signed it, of a receipt of the company's own.
+    /// The certificate that signed a receipt that the company issued.
     pub(super) certificate: Option<Box<Certificate>>,
 }
 
-/// A file of a receipt.
+/// One file of a receipt.
 pub(super) struct Piece {
     pub(super) name: String,
     pub(super) bytes: Bytes,
 }
 
 impl Auditor {
-    /// A receipt that the company issued: the signed XML, the summary, the print, the authority's answer, and what the buyer sent back.
+    /// A receipt that the company issued: signed XML, summary, print, the authority's answer, and the buyer's messages.
     pub(super) async fn issued(self, receipt: Receipt, design: Prepared) -> Result<Dossier, AuditError> {
         let (mut pieces, mut remarks) = (Vec::new(), Vec::new());
         let document = match receipt.encf() {
-            Some(encf) => format!("{}{encf}", receipt.company_rnc),
-            None => receipt.company_rnc.to_string(),
+            Some(encf) => format!("{}{encf}", receipt.fiscal.company_rnc),
+            None => receipt.fiscal.company_rnc.to_string(),
         };
         let folder = folder_of(&receipt);
         let mut add = |kind: ArtifactKind, bytes: Bytes| {
@@ -53,7 +54,7 @@ impl Auditor {
             });
         };
         let mut signed_xml = None;
-        if let Some(signed) = &receipt.signed {
+        if let Some(signed) = &receipt.fiscal.signed {
             match self
                 .document(&receipt, ArtifactKind::SignedXml, &signed.signed_xml)
                 .await?
@@ -93,7 +94,7 @@ impl Auditor {
             Some((Box::new(verified.certificate), name_of_buyer(&verified.document)))
         });
         let (certificate, buyer) = verifying.await?.unzip();
-        if receipt.signed.is_some() && certificate.is_none() && remarks.is_empty() {
+        if receipt.fiscal.signed.is_some() && certificate.is_none() && remarks.is_empty() {
             remarks.push("the signature does not hold".to_owned());
         }
         Ok(Dossier {
@@ -105,7 +106,8 @@ impl Auditor {
         })
     }
 
-    /// A receipt that it received: what came, the acknowledgement that was sent back, and the company's approval or rejection.
+    /// A receipt that the company received: the document, the acknowledgement that was returned, and the company's
+    /// approval or rejection.
     pub(super) async fn received(self, scope: Scope, received: Received) -> Result<Dossier, AuditError> {
         let Received { item, answer } = received;
         let (mut pieces, mut remarks) = (Vec::new(), Vec::new());
@@ -196,14 +198,15 @@ impl Auditor {
     }
 }
 
-/// The buyer's name, as the receipt writes it.
+/// The buyer's name, as written in the receipt.
 fn name_of_buyer(document: &[u8]) -> Option<String> {
     let received = Document::from_xml(document).ok()?;
     let name = received.document.encabezado.comprador.razon_social_comprador?;
     Some(name.to_string())
 }
 
-/// A document as it was kept, or what there is to remark: an auditor reads it, and so does whoever must look after it.
+/// The stored document, or a remark for the index when it is missing or altered. Both cases are also logged as errors
+/// for operators.
 fn as_kept(
     kind: ArtifactKind,
     id: &dyn Display,
@@ -228,18 +231,19 @@ fn as_kept(
 
 /// The buyer's acknowledgement, and the buyer's approval or rejection.
 pub(super) fn from_buyer(receipt: &Receipt) -> impl Iterator<Item = (ArtifactKind, ContentHash)> {
-    let delivery = receipt.buyer_delivery.as_ref();
+    let delivery = receipt.buyer.delivery.as_ref();
     let arecf = delivery
         .and_then(|delivery| delivery.arecf)
         .map(|hash| (ArtifactKind::Arecf, hash));
     let acecf = receipt
-        .buyer_answer
+        .buyer
+        .answer
         .as_ref()
         .map(|answer| (ArtifactKind::Acecf, answer.acecf));
     arecf.into_iter().chain(acecf)
 }
 
-/// The day, then the number and enough of the id: a number that a rejection left free may have had several receipts.
+/// Day, number and the beginning of the id: a number that a rejection freed may have had several receipts.
 fn folder_of(receipt: &Receipt) -> String {
     let id = receipt.public_id.to_string();
     let number = receipt.encf().map_or("unnumbered".to_owned(), ToString::to_string);

@@ -1,4 +1,4 @@
-//! A file of the archive that gets a line for each of its entries: it grows on the disk until everything else is written.
+//! A file of the archive that gets one line per entry. It grows on the disk until all other files are written.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek as _, Write as _};
@@ -11,7 +11,7 @@ pub(super) struct Growing {
     size_bytes: u64,
 }
 
-/// A file that is complete, read from its start.
+/// A complete file, positioned at its start.
 #[derive(Debug)]
 pub(super) struct Grown {
     pub(super) file: File,

@@ -1,44 +1,48 @@
-//! `index.csv`: a line for each receipt and each approval, for people and their spreadsheets.
+//! `index.csv`: one line for each receipt and each approval, for people and their spreadsheets.
 //!
-//! A spreadsheet takes a cell that begins like a formula for one, so such a cell gets an apostrophe before it. Control characters and
-//! marks of the writing direction, which make a line look like another, become blanks.
+//! A spreadsheet evaluates a cell that begins like a formula, so such a cell is prefixed with an apostrophe. Control
+//! characters and marks of text direction, which can make a line look like another, become blanks.
 
-use ecf_store::{Approval, ApprovalWay, AuthorityState, ForeignText, GivenAnswer, InboxItem, Receipt, ToldState};
+use ecf_store::{
+    ForeignText, Receipt,
+    approvals::{Approval, ApprovalWay, GivenAnswer, TransmissionState},
+    inbox::{AuthorityState, InboxItem},
+};
 
-/// The first line. It begins with the mark by which spreadsheets know UTF-8.
+/// The first line. It begins with the byte-order mark, by which spreadsheets recognize UTF-8.
 pub(super) const HEADING: &str = "\u{feff}kind,public_id,encf,ecf_type,status,issued_on,created_at,completed_at,counterparty_rnc,counterparty_name,\
 monto_total,security_code,track_id,external_id,error_code,error_message,signer_trusted,authority_state,folder,remarks\r\n";
 
-/// Where `counterparty_name` and `error_code` stand in the heading.
+/// Columns of `counterparty_name` and `error_code` in the heading.
 const COUNTERPARTY_NAME: usize = 9;
 const ERROR_CODE: usize = 14;
 
-/// One line, without its last cell.
+/// One line, without its last cell (`remarks`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
     cells: Vec<String>,
 }
 
 impl Row {
-    /// A receipt that the company issued. The buyer's name stands in the document, see [`Row::with_name`].
+    /// A receipt that the company issued. The buyer's name comes from the document, see [`Row::with_name`].
     pub(super) fn issued(receipt: &Receipt, folder: Option<&str>) -> Self {
-        let signed = receipt.signed.as_ref();
+        let signed = receipt.fiscal.signed.as_ref();
         let optional = |text: &Option<String>| text.clone().unwrap_or_default();
         Self {
             cells: vec![
                 "issued".to_owned(),
                 receipt.public_id.to_string(),
                 signed.map(|signed| signed.encf.to_string()).unwrap_or_default(),
-                receipt.ecf_type.to_string(),
+                receipt.fiscal.ecf_type.to_string(),
                 receipt.state.to_string(),
-                receipt.fecha_emision.to_string(),
+                receipt.fiscal.fecha_emision.to_string(),
                 receipt.created_at.to_string(),
                 receipt.completed_at.map(|at| at.to_string()).unwrap_or_default(),
-                optional(&receipt.rnc_comprador),
+                optional(&receipt.fiscal.rnc_comprador),
                 String::new(),
-                receipt.monto_total.clone(),
+                receipt.fiscal.monto_total.clone(),
                 signed.map(|signed| signed.security_code.clone()).unwrap_or_default(),
-                optional(&receipt.track_id),
+                optional(&receipt.sending.track_id),
                 optional(&receipt.external_id),
                 optional(&receipt.error_code),
                 optional(&receipt.error_message),
@@ -57,7 +61,7 @@ impl Row {
         self
     }
 
-    /// An approval that the company gave, or passed on. The two error cells tell what the authority has not taken.
+    /// An approval that the company gave or forwarded. The two error cells say what the authority has not accepted.
     pub(super) fn approval(approval: &Approval, folder: &str) -> Self {
         let told = [&approval.issuer, &approval.authority];
         let is_pending = told.iter().any(|told| told.is_pending());
@@ -78,7 +82,7 @@ impl Row {
             counterparty.to_string(),
         ];
         cells.resize(ERROR_CODE, String::new());
-        let open = Some(&approval.authority).filter(|authority| authority.state != ToldState::Taken);
+        let open = Some(&approval.authority).filter(|authority| authority.state != TransmissionState::Taken);
         cells.push(
             open.map(|authority| authority.state.as_str().to_owned())
                 .unwrap_or_default(),
@@ -93,7 +97,7 @@ impl Row {
         Self { cells }
     }
 
-    /// A receipt that it received.
+    /// A receipt that the company received.
     pub(super) fn received(item: &InboxItem, answer: Option<&GivenAnswer>, folder: &str) -> Self {
         let optional = |text: &Option<ForeignText>| text.as_deref().unwrap_or_default().to_owned();
         let mut cells = vec![
@@ -116,12 +120,12 @@ impl Row {
         Self { cells }
     }
 
-    /// The cells, for a hash of all that the line says.
+    /// The cells, as input of the content hash.
     pub(super) fn cells(&self) -> impl Iterator<Item = &[u8]> {
         self.cells.iter().map(|cell| cell.as_bytes())
     }
 
-    /// The line, with what is to be remarked.
+    /// The complete line, including the remarks.
     pub(super) fn line(&self, remarks: &[String]) -> String {
         let remarks = remarks.join("; ");
         let cells: Vec<String> = self.cells.iter().chain([&remarks]).map(|cell| cell_of(cell)).collect();
@@ -129,7 +133,7 @@ impl Row {
     }
 }
 
-/// A text without control characters and marks of direction, which become blanks.
+/// The text with control characters and marks of text direction replaced by blanks.
 pub(super) fn visible(text: &str) -> String {
     let visible = |character: char| match character {
         character if character.is_control() => ' ',
@@ -140,10 +144,10 @@ pub(super) fn visible(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
-/// A text as a cell that does nothing.
+/// A text as a CSV cell that no spreadsheet evaluates.
 fn cell_of(text: &str) -> String {
     let text = visible(text);
-    // Spreadsheets pass over blanks before a formula, and take the wide forms of the signs too.
+    // Spreadsheets skip blanks before a formula, and accept the full-width forms of the signs.
     let is_formula = text
         .trim_start()
         .starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);

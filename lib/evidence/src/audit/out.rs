@@ -1,33 +1,33 @@
-//! Where an archive goes while it is made: to whoever asked for it, and to the bucket.
+//! The destinations of an archive while it is built: the caller who requested it, and the bucket.
 
 use std::mem;
 
 use bytes::{Bytes, BytesMut};
-use ecf_store::{ExportUpload, StoreError};
+use ecf_store::{StoreError, exports::ExportUpload};
 use tokio::sync::mpsc;
 
 use super::{AuditError, Worth};
 
-/// So much is put together before it is passed on.
+/// Bytes that are collected before they are passed on.
 pub(super) const CHUNK_BYTES: usize = 64 * 1024;
 
-/// The two ends of an archive under way.
+/// The destinations of an archive.
 #[derive(Debug)]
 pub(super) struct Out {
     caller: Option<mpsc::Sender<Bytes>>,
     upload: Option<ExportUpload>,
-    /// Whether an archive that is not kept is one in vain.
+    /// Whether a failed upload fails the archive.
     must_keep: bool,
-    /// What is kept, at least.
+    /// The least complete archive that is stored.
     least: Worth,
-    /// What a caller's connection carries at most.
+    /// The size limit of the caller's connection; `None`: no limit.
     limit_bytes: Option<u64>,
     waiting: BytesMut,
     written: u64,
 }
 
 impl Out {
-    /// To the caller, and to the bucket as long as it takes it.
+    /// Writes to the caller, and to the bucket until an upload fails.
     pub(super) fn to_caller(caller: mpsc::Sender<Bytes>, upload: ExportUpload, limit_bytes: u64) -> Self {
         Self {
             caller: Some(caller),
@@ -37,7 +37,7 @@ impl Out {
         }
     }
 
-    /// To the bucket alone, when it is worth so much.
+    /// Writes to the bucket alone; the upload is completed when the archive is worth at least `least`.
     pub(super) fn to_bucket(upload: ExportUpload, least: Worth) -> Self {
         Self {
             caller: None,
@@ -62,7 +62,7 @@ impl Out {
         Ok(())
     }
 
-    /// Ends it.
+    /// Passes the rest on, and completes or aborts the upload. Returns the size in bytes.
     pub(super) async fn finish(mut self, worth: Worth) -> Result<u64, AuditError> {
         self.pass_on().await?;
         match self.upload.take() {
@@ -85,7 +85,7 @@ impl Out {
         Ok(self.written)
     }
 
-    /// Gives it up after a failure.
+    /// Aborts the upload after a failure.
     pub(super) async fn abort(self) {
         if let Some(upload) = self.upload {
             give_up(upload).await;
@@ -103,7 +103,7 @@ impl Out {
                 }
             }
         }
-        // Who hangs up and asks again finds it in the bucket.
+        // When the caller disconnects, the upload continues: a repeated request finds the archive in the bucket.
         if let Some(caller) = &self.caller
             && caller.send(bytes).await.is_err()
         {
@@ -115,7 +115,7 @@ impl Out {
         Ok(())
     }
 
-    /// A bucket that does not take it keeps nobody from getting it.
+    /// Handles a failed upload: an archive for a caller continues without it.
     fn lost(&self, error: StoreError) -> Result<(), AuditError> {
         if self.must_keep {
             return Err(error.into());

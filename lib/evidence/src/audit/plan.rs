@@ -1,12 +1,15 @@
-//! What an archive will hold, found out before any of it is made: so that an archive of the same content is found in the bucket, and
-//! one that is too large is refused.
+//! What an archive will hold, determined before it is built. An earlier archive with the same content is found in the
+//! bucket, and an archive above the size limit is refused.
 
 use std::sync::Arc;
 
 use ecf::SANTO_DOMINGO;
 use ecf_store::{
-    Approval, CompanyId, ContentHash, GivenAnswer, InboxId, InboxItem, Receipt, Scope, Span, StoreError, Table,
+    CompanyId, ContentHash, InboxId, Receipt, Scope, StoreError, Table,
+    approvals::{Approval, GivenAnswer},
     fiscal_day,
+    inbox::InboxItem,
+    receipts::Span,
 };
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
@@ -18,31 +21,31 @@ use super::index::{self, Row};
 use super::{AuditError, Auditor, README};
 use crate::design::Prepared;
 
-/// What a receipt takes in an archive, print included, and what one that was received does: one of a line takes 28 KB, mostly the fonts of
-/// the print.
+/// Estimated bytes of one issued and one received receipt in an archive, print included. A receipt with one line takes
+/// 28 KB, most of it the fonts of the print.
 const RECEIPT_BYTES: u64 = 36 * 1024;
 const RECEIVED_BYTES: u64 = 4 * 1024;
 const APPROVAL_BYTES: u64 = 4 * 1024;
-/// Items of the inbox that are looked at together.
+/// Items of the inbox that are read in one page.
 pub(super) const INBOX_PART: usize = 100;
-/// Approvals that are looked at together.
+/// Approvals that are read in one page.
 const APPROVALS_PART: usize = 100;
-/// More ranges than anybody wants to read are not proposed.
+/// Upper bound of the ranges that are proposed when an archive is too large.
 const MOST_RANGES: usize = 120;
 
-/// Which evidence is wanted.
+/// The evidence that is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Order {
     pub scope: Scope,
-    /// By the instant of creation or of receipt.
+    /// Filters by the instant of creation, or of receipt.
     pub span: Span,
 }
 
-/// An archive that would not fit, and spans that would.
+/// An archive above the size limit, and smaller spans that fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TooLarge {
     pub estimated_bytes: u64,
-    /// Together they hold everything that the whole span does.
+    /// Together they cover the whole span, unless there are more than 120.
     pub ranges: Vec<Span>,
 }
 
@@ -55,26 +58,26 @@ pub struct Plan {
     pub receipts: u64,
     pub received: u64,
     pub approvals: u64,
-    /// The hash of all that the archive will say.
+    /// The hash of everything that the archive will say.
     pub content: ContentHash,
-    /// Days that have receipts.
+    /// Days with receipts.
     pub(super) days: Vec<Date>,
     pub(super) signer: Option<Arc<Identity>>,
     pub(super) heading: Heading,
     pub(super) design: Prepared,
 }
 
-/// What the hash of the content begins with.
+/// The hash state of the data that precede the receipts.
 #[derive(Debug, Clone)]
 pub(super) struct Heading(Sha256);
 
-/// A receipt that the company received, and what it answered.
+/// A receipt that the company received, and the company's answer.
 pub(super) struct Received {
     pub(super) item: InboxItem,
     pub(super) answer: Option<GivenAnswer>,
 }
 
-/// The hash of the content, as it is gone through.
+/// The hash state while records are added.
 pub(super) struct Content(Sha256);
 
 impl Heading {
@@ -85,7 +88,7 @@ impl Heading {
 
 impl Content {
     pub(super) fn receipt(&mut self, receipt: &Receipt) {
-        let signed = receipt.signed.as_ref();
+        let signed = receipt.fiscal.signed.as_ref();
         let documents = signed.map(|signed| signed.signed_xml).into_iter();
         let documents = documents.chain(signed.and_then(|signed| signed.rfce));
         let documents = documents.chain(from_buyer(receipt).map(|(_, hash)| hash));
@@ -124,7 +127,7 @@ impl Content {
 }
 
 impl Auditor {
-    /// Spans that fit, when the archive would not. Nothing is read but counts.
+    /// Smaller spans that fit, when the estimate exceeds `limit_bytes`. Reads only counts.
     ///
     /// # Errors
     /// Failures of the store, or an unknown company.
@@ -147,10 +150,10 @@ impl Auditor {
         }))
     }
 
-    /// Goes through the records, reads no document.
+    /// Reads the records, but no document.
     ///
     /// # Errors
-    /// Failures of the store, an unknown company, or a certificate that does not open.
+    /// Failures of the store, an unknown company, or a certificate that cannot be opened.
     pub async fn plan(&self, order: Order, now: Timestamp) -> Result<Plan, AuditError> {
         let (company, all_days) = self.days(&order, now).await?;
         let signer = self.signer(&order.scope.company, now).await?;
@@ -215,20 +218,24 @@ impl Auditor {
         })
     }
 
-    /// The company, and every day on which it may have receipts within the span.
-    async fn days(&self, order: &Order, now: Timestamp) -> Result<(ecf_store::Company, Vec<Date>), AuditError> {
+    /// The company, and every day of the span on which it may have receipts.
+    async fn days(
+        &self,
+        order: &Order,
+        now: Timestamp,
+    ) -> Result<(ecf_store::companies::Company, Vec<Date>), AuditError> {
         let company = self.table.company(&order.scope.company).await?;
         let company = company.ok_or(AuditError::NoCompany)?;
         let first = fiscal_day(company.created_at);
         let first = order.span.from.map_or(first, |from| fiscal_day(from).max(first));
-        // A clock of ours may be ahead of the one that asks.
+        // The clock of another process may be ahead of this one.
         let last = fiscal_day(now) + 1.day();
         let last = order.span.to.map_or(last, |to| fiscal_day(to).min(last));
         let days = std::iter::successors(Some(first), |day| day.tomorrow().ok());
         Ok((company, days.take_while(|day| *day <= last).collect()))
     }
 
-    /// The estimate for each day that has something.
+    /// The estimated bytes of each day with receipts.
     async fn counted(&self, order: &Order, days: &[Date]) -> Result<Vec<(Date, u64)>, AuditError> {
         let Order { scope, span } = order;
         let (Some(first), Some(last)) = (days.first(), days.last()) else {
@@ -242,7 +249,7 @@ impl Auditor {
             let counter = counters.iter().find(|counts| counts.day == *day);
             let is_cut = span.cuts(*day);
             let issued = match counter {
-                // A day that is cut is counted by its index.
+                // A day that the span cuts is counted by its index.
                 _ if is_cut => self.table.count_within(scope, span, *day).await? as u64,
                 Some(counts) => counts.created.values().sum(),
                 None => 0,
@@ -268,7 +275,7 @@ impl Auditor {
     }
 
     async fn signer(&self, company: &CompanyId, now: Timestamp) -> Result<Option<Arc<Identity>>, AuditError> {
-        // An expired certificate still says whose archive it is.
+        // An expired certificate still identifies the company.
         match self.identities.of(company, now).await {
             Ok(signer) => Ok(signer),
             Err(error @ StoreError::Corrupt { .. }) => Err(AuditError::Certificate(error)),
@@ -277,12 +284,12 @@ impl Auditor {
     }
 }
 
-/// A day's receipts, part by part.
+/// The receipts of a day, page by page.
 pub(super) struct Walk<'t> {
     table: &'t Table,
     order: Order,
     day: Date,
-    /// Where the next part begins; `None`: there is none.
+    /// Where the next page begins; `None`: all pages were read.
     at: Option<Option<String>>,
 }
 
@@ -310,7 +317,7 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// The inbox, part by part.
+/// The inbox, page by page.
 pub(super) struct Inbox<'t> {
     table: &'t Table,
     order: Order,
@@ -342,11 +349,11 @@ impl<'t> Inbox<'t> {
     }
 }
 
-/// The approvals, part by part.
+/// The approvals, page by page.
 pub(super) struct Approvals<'t> {
     table: &'t Table,
     order: Order,
-    /// Behind which the next part begins; `None`: there is none.
+    /// The item before the next page; `None`: all pages were read.
     at: Option<Option<Approval>>,
 }
 
@@ -373,7 +380,7 @@ impl<'t> Approvals<'t> {
     }
 }
 
-/// Spans of whole days that fit, a day that does not in even parts.
+/// Spans of whole days that fit; a day that is too large itself is cut into even parts.
 fn split(span: &Span, counted: &[(Date, u64)], limit_bytes: u64) -> Vec<Span> {
     let mut ranges: Vec<Span> = Vec::new();
     let mut filled = 0;

@@ -1,5 +1,5 @@
-//! The certificates whose keys signed what is in the archive: as files, and on a sheet for people. There is nothing of a P12 here:
-//! certificates come out of the signatures, and the signer's is public in each of them.
+//! The certificates that signed the documents of the archive: as files, and on a sheet for people. They are
+//! public, because signatures contain them. No part of a P12 file is written.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,11 +8,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use xmldsig::{Certificate, KeyUsage};
 
-/// Where the certificate stands whose key signed the manifest.
+/// The file of the certificate that signed the manifest.
 pub(super) const SIGNER: &str = "certificates/signer.pem";
 pub(super) const SHEET: &str = "certificates/certificates.txt";
 
-/// The certificates of an archive, in the order of their validity.
+/// The certificates of an archive, in order of their validity.
 #[derive(Debug, Default)]
 pub(super) struct Sheet {
     certificates: BTreeMap<(jiff::Timestamp, [u8; 32]), Certificate>,

@@ -1,4 +1,4 @@
-//! The lines, as columns of text.
+//! The lines of the receipt as columns of text.
 
 use ecf::Monto;
 use ecf::catalogue::IndicadorFacturacion;
@@ -10,7 +10,7 @@ use crate::amount::{amount, quantity};
 use crate::receipt::Receipt;
 use crate::text::printable;
 
-/// A column beside the description. The first stands left of it, the others right.
+/// A column beside the description. `Cantidad` is left of the description, all others right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Column {
     Cantidad,
@@ -28,11 +28,11 @@ pub(crate) enum Column {
     ValorOtraMoneda,
 }
 
-/// The columns that some line fills, and the lines.
+/// The lines, and the columns that at least one line fills.
 #[derive(Debug)]
 pub(crate) struct Lines {
     pub(crate) columns: Vec<Column>,
-    /// The titles of the columns of the other currency: price and value.
+    /// The titles of the columns with the other currency: price and value.
     other_currency: [String; 2],
     pub(crate) lines: Vec<Line>,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Lines {
 /// One line.
 #[derive(Debug)]
 pub(crate) struct Line {
-    /// Marked with an `E`.
+    /// Whether it is marked with an `E` as exempt.
     pub(crate) exempt: bool,
     pub(crate) name: String,
     pub(crate) description: Option<String>,
@@ -82,12 +82,12 @@ impl Column {
         }
     }
 
-    /// What a line cannot be read without.
+    /// Whether a line is unreadable without this column.
     pub(crate) const fn is_essential(self) -> bool {
         matches!(self, Self::Cantidad | Self::Precio | Self::Valor)
     }
 
-    /// Whether its texts stand left, as words do.
+    /// Whether its texts are left-aligned, as words are.
     pub(crate) const fn is_words(self) -> bool {
         matches!(self, Self::UnidadMedida)
     }
@@ -114,7 +114,7 @@ impl Lines {
         }
     }
 
-    /// The title of a column, in the words of the authority's models.
+    /// The title of a column, as worded in the authority's models.
     pub(crate) fn title(&self, column: Column) -> &str {
         match column {
             Column::PrecioOtraMoneda => &self.other_currency[0],
@@ -171,7 +171,7 @@ fn non_zero(field: &Option<Monto>) -> Option<&Monto> {
     field.as_ref().filter(|amount| **amount != Monto::zero())
 }
 
-/// An amount that the document does not state, rounded for the eye.
+/// An amount that the document does not state, rounded for display.
 fn computed(exact: Decimal) -> Option<String> {
     let rounded = Monto::rounded(exact).ok()?;
     (rounded != Monto::zero()).then(|| amount(&rounded))

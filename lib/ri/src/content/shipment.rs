@@ -1,4 +1,4 @@
-//! Delivery, shipment and transport. The models of the authority show none of it; a buyer abroad and customs need it.
+//! Delivery, shipment and transport. The authority's models omit them; customs and a buyer abroad need them.
 
 use ecf::document::Encabezado;
 

@@ -15,9 +15,9 @@ pub(crate) struct Total {
     pub(crate) amount: String,
     /// The same in the other currency.
     pub(crate) other: Option<String>,
-    /// The total itself.
+    /// Whether it is the grand total.
     pub(crate) is_main: bool,
-    /// The first row below what it sums up: a rule stands above it.
+    /// Whether the row is the sum of the rows above it: a rule is drawn between them.
     pub(crate) is_sum: bool,
 }
 
@@ -40,7 +40,7 @@ impl Rows {
         });
     }
 
-    /// The same, below a rule.
+    /// Adds a sum, with a rule above it.
     fn add_sum(&mut self, label: &str, value: &Option<Monto>) {
         let start = self.0.len();
         self.add(label, value, None);
@@ -53,7 +53,7 @@ impl Rows {
         }
     }
 
-    /// The last row becomes the total, with its currency.
+    /// Makes the last row the total, with its currency.
     fn end_with_total(&mut self) {
         if let Some(total) = self.0.last_mut() {
             total.is_main = true;
@@ -62,8 +62,8 @@ impl Rows {
     }
 }
 
-/// The sums in an order that adds up: what the lines come to, less global discounts, plus surcharges, are the subtotals;
-/// the subtotals and the taxes are the total; what follows leads from the total to the amount to pay.
+/// The sums, in an order that a reader can add up: the lines less global discounts plus surcharges give the subtotals,
+/// subtotals and taxes give the total. The rows below lead from the total to the amount to pay.
 pub(super) fn of(document: &Document) -> Vec<Total> {
     let (totales, moneda) = (&document.encabezado.totales, &document.encabezado.otra_moneda);
     let mut rows = Rows(Vec::new());
@@ -125,8 +125,8 @@ pub(super) fn of(document: &Document) -> Vec<Total> {
     rows.0
 }
 
-/// What the lines come to before the global discounts and surcharges, without taxes; the document does not state it. None
-/// where an amount of it is missing.
+/// The sum of the lines before global discounts and surcharges, without taxes. The document does not state it, so it is
+/// computed; `None` if one of its amounts is missing.
 fn gross<'a>(
     net: [&Option<Monto>; 2],
     entries: &[&'a DescuentoORecargo],
@@ -147,7 +147,7 @@ fn gross<'a>(
     Some(amount(&gross))
 }
 
-/// A global discount, which is printed negative, or a surcharge.
+/// A global discount, which is printed as a negative amount, or a surcharge.
 fn adjustment(entry: &DescuentoORecargo) -> Option<Total> {
     let (word, sign) = match entry.tipo_ajuste? {
         TipoAjuste::Descuento => ("Descuento", "-"),
@@ -170,7 +170,7 @@ fn adjustment(entry: &DescuentoORecargo) -> Option<Total> {
     })
 }
 
-/// The excise taxes together, then each other tax under its name.
+/// The excise taxes as one sum, then each other tax with its name.
 fn taxes(document: &Document) -> Vec<Total> {
     let header = &document.encabezado;
     let entries = &header.totales.impuestos_adicionales.impuesto_adicional;
@@ -209,7 +209,7 @@ fn taxes(document: &Document) -> Vec<Total> {
     rows
 }
 
-/// The name of a tax that is no excise, short where the authority's models are.
+/// The name of a tax other than excise, abbreviated as in the authority's models.
 fn name(tipo: TipoImpuesto) -> &'static str {
     match tipo.code() {
         "001" => "Propina Legal",
@@ -235,7 +235,7 @@ fn sum(amounts: &[&Monto]) -> String {
     amount(&sum)
 }
 
-/// The subtotals of a page that is not the last.
+/// The subtotals of a page, on all pages but the last.
 pub(crate) fn page_subtotals(page: &Pagina) -> Vec<Total> {
     let additional = &page.subtotal_impuesto_adicional;
     let mut rows = Rows(Vec::new());

@@ -1,4 +1,4 @@
-//! The lines as a table, as wide as the paper allows.
+//! The lines as a table that is as wide as the paper allows.
 
 use std::ops::Range;
 
@@ -8,28 +8,27 @@ use crate::design::Color;
 use crate::font::Weight;
 use crate::sheet::{Align, Cell, Element, Role, Sheet, Span, Style, Table};
 
-/// Sizes of type, tried until the columns fit.
+/// Type sizes, tried in this order until the columns fit.
 const SIZES: [f32; 6] = [8.5, 8.0, 7.5, 7.0, 6.5, 6.0];
-/// Left and right of each text.
+/// Space left and right of each text.
 const PADDING: f32 = 4.0;
-/// Above and below each line.
+/// Space above and below each line.
 const LEADING: f32 = 1.5;
-/// A description is not squeezed below this.
+/// The smallest width of a description.
 const DESCRIPTION: f32 = 130.0;
-/// A long description is cut after so many lines, so that a line of the receipt fits on a sheet. The law asks for the
-/// name only.
+/// Upper bound of the rows of a description, so that every line fits on one sheet. The law requires only the name.
 const DESCRIPTION_LINES: usize = 16;
-/// Titles of more words are broken.
+/// A wider title of several words is broken into rows.
 const TITLE_WIDTH: f32 = 46.0;
 
 /// The measured table.
 pub(super) struct LineTable<'a> {
     content: &'a Lines,
     columns: Vec<(Column, Span)>,
-    /// What did not fit as a column, and is written below the description.
+    /// Columns that did not fit; their values are written below the description.
     below: Vec<Column>,
     description: Span,
-    /// The place of the `E`.
+    /// The position of the `E`.
     mark: Span,
     size: f32,
 }
@@ -42,7 +41,7 @@ impl<'a> LineTable<'a> {
             .unwrap_or_else(|| Self::narrow(lines, span))
     }
 
-    /// Only what a line cannot be read without as columns, in a type that fits.
+    /// Only the essential columns, in the largest type that fits.
     fn narrow(lines: &'a Lines, span: Span) -> Self {
         let essential: Vec<Column> = lines
             .columns
@@ -122,7 +121,7 @@ impl<'a> LineTable<'a> {
         self.title_lines() as f32 * self.title().line_height() + 2.0 * LEADING
     }
 
-    /// The description, and what has no column of its own, as lines below the name.
+    /// The rows below the name: the description, and values without a column of their own.
     fn more(&self, line: &Line) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(description) = &line.description {
@@ -215,7 +214,7 @@ impl<'a> LineTable<'a> {
         }
     }
 
-    /// The mark of exempt lines stands left of the name, without a title.
+    /// The mark of exempt lines is left of the name, without a title.
     fn write_description(&self, sheet: &mut Sheet, role: Role, line: &Line, y: f32) {
         let mut element = Element::new(role);
         if line.exempt {
@@ -252,7 +251,7 @@ fn inner(span: Span) -> Span {
     }
 }
 
-/// The width of the widest text of a column; words and titles may be broken.
+/// The width of the widest text of a column. Words and titles may be broken.
 fn width(lines: &Lines, column: Column, size: f32) -> f32 {
     let style = Style::regular(size);
     let cells = lines.lines.iter().filter_map(|line| line.cell(column));

@@ -1,4 +1,4 @@
-//! Every mandatory content of each type is on the paper, on each paper.
+//! Every mandatory field of each type is printed, on each paper.
 
 use ecf::{Document, Environment, ReceiptType, StampHosts};
 use ecf_ri::{Design, Format, Mode, Options, render};
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::paper::{flat, print, print_as, texts, try_print};
 use crate::receipts::{beer, full, issue, long, payload, receipt};
 
-/// What every receipt of these tests says.
+/// Texts that every receipt of these tests contains.
 const ALWAYS: [&str; 14] = [
     "FerreNorte",
     "Ferretería del Norte, S.R.L.",
@@ -50,7 +50,7 @@ fn assert_printed(receipt_type: ReceiptType, expected: &[&str], absent: &[&str])
     }
 }
 
-/// Every amount that must be printed is there with the digits of the document.
+/// Every amount that must be printed appears with the digits of the document.
 fn assert_amounts(signed: &[u8], text: &str) {
     let document = Document::from_xml(signed).unwrap().document;
     let totales = &document.encabezado.totales;
@@ -238,7 +238,7 @@ fn global_discounts_and_surcharges_are_rows_with_their_words() {
          "IndicadorFacturacionDescuentooRecargo": 1}
     ]});
     let text = flat(&print(&issue(ReceiptType::E31, &adjusted), Format::Letter));
-    // 390.00 of it are exempt; what the lines come to, less and plus the two, is what both subtotals come to.
+    // The lines, less the discount and plus the surcharge, give both subtotals; 390.00 of them are exempt.
     let words = "Subtotal Bruto 48,143.50 Descuento: Pronto pago (2.50 %) -1,193.84 Recargo: Flete 500.00 \
                  Subtotal Gravado 47,059.66 Subtotal Exento 390.00";
     assert!(text.contains(words), "{text}");

@@ -1,4 +1,4 @@
-//! Whatever a name says, it is text on paper and nothing else; what is not signed is not printed.
+//! Hostile names are printed as plain text; unsigned content is not printed.
 
 use ecf::{Environment, ReceiptType, StampHosts};
 use ecf_ri::{Color, Design, Format, Logo, LogoError, Mode, Options, RiError, render};

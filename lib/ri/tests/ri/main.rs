@@ -1,4 +1,4 @@
-//! The printed representation as somebody sees it who has only the paper: its text, and the QR code read from the image.
+//! The printed representation as a holder of the paper sees it: its text, and the QR code read from the image.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 

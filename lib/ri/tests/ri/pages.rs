@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::paper::{flat, print, print_as, sizes, texts};
 use crate::receipts::{issue, long, payload, wide};
 
-/// The amounts behind a label on each page; blanks where it is missing.
+/// The amounts after a label on each page; `None` where the label is missing.
 fn amounts(pages: &[String], label: &str) -> Vec<Option<i64>> {
     let amount = |page: &String| {
         let lines: Vec<&str> = page.lines().map(str::trim).collect();

@@ -1,4 +1,4 @@
-//! Reading a PDF back: text with its places, and pages as images.
+//! Reads a PDF back: text with positions, and pages as images.
 
 use ecf::{Environment, StampHosts};
 use ecf_ri::{Design, Format, Mode, Options, RiError, render};
@@ -15,12 +15,12 @@ use hayro::vello_cpu::color::palette::css::WHITE;
 use hayro::vello_cpu::{Pixmap, RasterizerSettings, RenderContext, Resources, TargetInit};
 use hayro::{RenderCache, RenderSettings};
 
-/// Prints with the defaults, in the environment of the tests.
+/// Prints with default options, in the environment of the tests.
 pub(crate) fn print(signed: &[u8], format: Format) -> Vec<u8> {
     try_print(signed, format, Mode::Accepted, &Design::default()).unwrap()
 }
 
-/// The same with a mode.
+/// Prints with this mode.
 pub(crate) fn print_as(signed: &[u8], format: Format, mode: Mode) -> Vec<u8> {
     try_print(signed, format, mode, &Design::default()).unwrap()
 }
@@ -41,7 +41,7 @@ pub(crate) fn texts(pdf: &[u8]) -> Vec<String> {
     read(pdf).into_iter().map(|reader| reader.text).collect()
 }
 
-/// How many images all pages show.
+/// The number of images on all pages.
 pub(crate) fn images(pdf: &[u8]) -> usize {
     read(pdf).iter().map(|reader| reader.images).sum()
 }
@@ -61,7 +61,7 @@ fn read(pdf: &[u8]) -> Vec<Reader> {
     read.collect()
 }
 
-/// The text of all pages with every blank and line break as one blank, to look for sentences that were broken.
+/// The text of all pages with every run of blanks and line breaks as one blank, to find sentences that were broken.
 pub(crate) fn flat(pdf: &[u8]) -> String {
     let pages = texts(pdf).join("\n");
     pages.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -106,12 +106,12 @@ pub(crate) struct Picture {
     pub(crate) width: usize,
     pub(crate) height: usize,
     pub(crate) pixels: Vec<u8>,
-    /// Where it starts on the page, in points from the upper left corner, and how large the page is.
+    /// Its upper edge on the page in points, and the size of the page.
     pub(crate) top: f32,
     pub(crate) page: (f32, f32),
 }
 
-/// Paints the lower left part of a page, where the QR code is, with so many pixels to the inch.
+/// Renders the lower left part of a page, where the QR code is, at this resolution.
 pub(crate) fn picture(pdf: &[u8], page: usize, dpi: f32) -> Picture {
     const PART: (f32, f32) = (230.0, 290.0);
     let pdf = Pdf::new(pdf.to_vec()).unwrap();

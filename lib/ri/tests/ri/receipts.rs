@@ -20,7 +20,7 @@ pub(crate) fn sign(xml: &[u8]) -> Vec<u8> {
     xmldsig::sign(xml, &IDENTITY).unwrap().xml
 }
 
-/// Signs what the payload says, with its totals computed.
+/// Signs the receipt of a payload, with its totals computed.
 pub(crate) fn issue(receipt_type: ReceiptType, payload: &Value) -> Vec<u8> {
     let node = Node::parse(payload.to_string().as_bytes()).unwrap();
     let (mut draft, _) =
@@ -32,7 +32,7 @@ pub(crate) fn issue(receipt_type: ReceiptType, payload: &Value) -> Vec<u8> {
     sign(&numbered.to_xml(SIGNED_AT.parse().unwrap()))
 }
 
-/// A receipt of the type with all that is printed for it.
+/// A receipt of the type with every field that is printed for it.
 pub(crate) fn receipt(receipt_type: ReceiptType) -> Vec<u8> {
     issue(receipt_type, &payload(receipt_type))
 }
@@ -65,8 +65,8 @@ pub(crate) fn payload(receipt_type: ReceiptType) -> Value {
     payload
 }
 
-/// The same with all that may be added: global discount and surcharge, forms of payment, contact, note, and the shipment of
-/// an export.
+/// A receipt with the optional fields that are printed: global discount and surcharge, forms of payment, contact, note, and
+/// the shipment of an export.
 pub(crate) fn full(receipt_type: ReceiptType) -> Vec<u8> {
     let mut payload = payload(receipt_type);
     let header = &mut payload["Encabezado"];
@@ -125,7 +125,7 @@ fn emisor() -> Value {
     })
 }
 
-/// What the type forbids is taken off, and what it alone has is put in.
+/// Removes fields that the type forbids, and adds fields that only this type has.
 fn adjust(receipt_type: ReceiptType, payload: &mut Value) {
     let remove = |value: &mut Value, names: &[&str]| {
         let members = value.as_object_mut().unwrap();
@@ -200,7 +200,7 @@ fn only_exempt(payload: &mut Value) {
     }
 }
 
-/// A receipt of type 31 with so many lines, exempt and taxed.
+/// A receipt of type 31 with this many lines, exempt and taxed.
 pub(crate) fn long(lines: usize) -> Vec<u8> {
     let mut payload = payload(ReceiptType::E31);
     payload["DetallesItems"]["Item"] = (1..=lines)
@@ -215,7 +215,7 @@ pub(crate) fn long(lines: usize) -> Vec<u8> {
     issue(ReceiptType::E31, &payload)
 }
 
-/// Beer: both excise taxes, with all that they are computed from.
+/// Beer: both excise taxes, with all fields that they are computed from.
 pub(crate) fn beer() -> Vec<u8> {
     let mut payload = payload(ReceiptType::E31);
     payload["DetallesItems"]["Item"] = json!([{
@@ -228,7 +228,7 @@ pub(crate) fn beer() -> Vec<u8> {
     issue(ReceiptType::E31, &payload)
 }
 
-/// The longest names, and amounts of many digits.
+/// The longest names and amounts.
 pub(crate) fn wide() -> Vec<u8> {
     let mut wide = payload(ReceiptType::E31);
     let long = |length: usize| Value::from("W".repeat(length));

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// What API Gateway sends, with `changes` laid over it.
+/// An event of API Gateway, with `changes` applied to it.
 fn event(method: &str, path: &str, changes: Value) -> LambdaRequest {
     let mut event = json!({
         "resource": "/{proxy+}", "path": path, "httpMethod": method,
@@ -58,7 +58,7 @@ async fn json_leaves_as_text_and_its_headers_once() {
 
 #[tokio::test]
 async fn xml_leaves_as_the_bytes_it_is() {
-    // A byte order mark and a Latin-1 letter: both would be lost as text.
+    // A byte order mark and a Latin-1 letter: conversion to text would lose both.
     let document: &[u8] = b"\xef\xbb\xbf<a>\xcd</a>";
     let router = Router::new().route(
         "/xml",
@@ -90,7 +90,7 @@ async fn b3_the_public_address_is_the_gateways_and_not_the_callers() {
     let said = get(|Extension(PublicAddress(address)): Extension<PublicAddress>| async move { address });
     let router = Router::new().route("/a/b", said);
     for (host, path, address) in [
-        // The gateway's own host has the stage in its addresses, a host name of the operator has none.
+        // Addresses of the gateway's default host contain the stage; those of a custom domain do not.
         (
             "x.execute-api.us-east-1.amazonaws.com",
             "/api/a/b",

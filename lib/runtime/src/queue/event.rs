@@ -1,7 +1,7 @@
-//! The part of Lambda's SQS event that workers use, and its answer.
+//! The part of Lambda's SQS event that workers use, and the response.
 //!
-//! Own types, for two reasons: the local process and the tests must be able to build an event, and the public crate's
-//! are closed to construction. Unknown members are ignored.
+//! These types are ours because the local process and the tests must construct events, and the types of the public
+//! crate cannot be constructed. Unknown members are ignored.
 
 use std::collections::HashMap;
 
@@ -25,14 +25,14 @@ pub struct SqsRecord {
     pub receipt_handle: String,
     #[serde(default)]
     pub body: String,
-    /// System attributes such as `ApproximateReceiveCount`, all as text.
+    /// System attributes such as `ApproximateReceiveCount`, as text.
     #[serde(default)]
     pub attributes: HashMap<String, String>,
     #[serde(default, rename = "eventSourceARN")]
     pub event_source_arn: String,
 }
 
-/// The messages that SQS shall deliver again; it deletes all others.
+/// The messages that SQS must deliver again. SQS deletes all others.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SqsBatchResponse {

@@ -188,7 +188,7 @@ fn a_failure_is_named_as_lambda_expects() {
     );
 }
 
-/// Hosts with several threads spawn batches.
+/// Hosts with several threads spawn batches, so the future must be `Send`.
 #[test]
 fn a_batch_can_be_spawned() {
     fn spawnable<T: Send>(_: T) {}

@@ -1,17 +1,18 @@
-//! Events of our own that are about no receipt's verdict, with their bytes, until everybody who wants to was told.
+//! Announcements: events other than a receipt's verdict, with their bytes, until every subscriber was notified.
 //!
-//! Written once, before the message that starts the telling: while it is not told the record stays on the due index, so a
-//! lost message is found. It is kept for 90 days, so that the same announcement is not made twice.
+//! An announcement is written before the message that starts its delivery. Until it is delivered, the record is on the
+//! due index, so a lost message is recovered. It is retained for 90 days, so that the same announcement is not made
+//! twice.
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
     Table,
     change::Change,
+    condition::exists,
     due,
     item::{Item, NewItem, Stored, bytes, expiry, instant, text},
     keys::{self, DUE, TTL},
-    write::Applied,
 };
 use crate::{
     StoreError,
@@ -19,7 +20,7 @@ use crate::{
 };
 
 const KEPT: SignedDuration = SignedDuration::from_hours(90 * 24);
-/// When housekeeping looks after an announcement that was not told.
+/// When housekeeping first looks at an announcement that was not delivered.
 const FIRST_LOOK: SignedDuration = SignedDuration::from_mins(10);
 
 const EVENT: &str = "event";
@@ -31,23 +32,33 @@ const AT: &str = "at";
 pub struct Announcement {
     pub id: AnnouncementId,
     pub event: String,
-    /// What every subscriber gets at every attempt.
+    /// The body of every delivery attempt.
     pub body: Vec<u8>,
     pub at: Timestamp,
 }
 
 impl Table {
-    /// Keeps an announcement to be told. `false`: it was made before.
+    /// Stores an announcement that is not delivered yet. Returns `false` when it exists already.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn create_announcement(&self, scope: &Scope, new: &Announcement) -> Result<bool, StoreError> {
         self.put_new("create announcement", item(scope, new)).await
     }
 
+    /// The announcement with this id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn announcement(&self, scope: &Scope, id: &AnnouncementId) -> Result<Option<Announcement>, StoreError> {
         let stored = self.read("read announcement", &keys::announcement(scope, id)).await?;
         stored.as_ref().map(|stored| read_announcement(*id, stored)).transpose()
     }
 
-    /// Whether it is still to be told, and what it is.
+    /// The announcement, if it is not delivered yet.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn untold_announcement(
         &self,
         scope: &Scope,
@@ -58,15 +69,15 @@ impl Table {
         untold.as_ref().map(|stored| read_announcement(*id, stored)).transpose()
     }
 
-    /// Takes an announcement off the due index. `false`: somebody did.
+    /// Takes an announcement off the due index. Returns `false` when it was off already.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn announcement_told(&self, scope: &Scope, id: &AnnouncementId) -> Result<bool, StoreError> {
         let change = Change::of(keys::announcement(scope, id))
             .remove(&[DUE.pk, DUE.sk])
-            .when("attribute_exists(#ds)");
-        Ok(matches!(
-            self.apply("announcement told", change).await?,
-            Applied::Done(_)
-        ))
+            .when(exists(DUE.sk));
+        self.applied("announcement told", change).await
     }
 }
 

@@ -1,8 +1,8 @@
-//! Numbers that will never be used (ANECF), and the annulment that says so to the tax authority.
+//! Annulments of numbers that will never be used (ANECF).
 //!
-//! An annulment takes the locks of its numbers first, so that no receipt gets one of them afterwards; then the authority is
-//! told. What it refuses gives the numbers back. A lock of an annulled number names the annulment and the last number of its
-//! stretch; numbers of receipts that were never sent keep their owner beside it.
+//! An annulment first takes the locks of its numbers, so that no receipt gets them afterwards; then it is sent to the
+//! authority. A rejected annulment releases its numbers. The lock of an annulled number names the annulment and the
+//! last number of its stretch; the number of a receipt that was never sent retains its owner too.
 
 use std::collections::BTreeMap;
 
@@ -11,27 +11,27 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{
     Query, Sort, Table,
-    approvals::one_of,
     change::Change,
+    condition::{absent, at_most, equals, exists},
     due::SHARDS,
     item::{NewItem, Stored, bytes, flag, instant, number, text},
     keys::{self, DUE, LOCK_PARTITIONS, SK},
     receipts::{LOCK_OWNER, LOCK_TAKEN_AT},
-    write::{Applied, Part, Transacted},
+    write::{Part, Transacted},
 };
 use crate::{
     ContentHash, StoreError,
     ids::{AnnulmentId, ReceiptId, Scope},
 };
 
-/// When housekeeping looks after an annulment whose request died.
+/// When housekeeping first looks at an annulment whose request died.
 const FIRST_LOOK: SignedDuration = SignedDuration::from_mins(2);
-/// As many numbers as one transaction locks.
+/// Upper bound of the numbers that one transaction locks.
 const PER_TRANSACTION: usize = 100;
-/// How often numbers are judged again because somebody took one in between.
+/// Upper bound of the attempts when numbers are taken concurrently.
 const ROUNDS: u32 = 4;
 
-/// On the lock of a number: who annulled it, and up to which number it did.
+/// On the lock of a number: its annulment, and the last number of the stretch.
 pub(super) const ANNULMENT: &str = "an";
 const ANNULLED_TO: &str = "at";
 
@@ -47,15 +47,15 @@ const ATTEMPTS: &str = "attempts";
 const LOST: &str = "lost";
 const LEASE: &str = "lu";
 
-/// How far an annulment came.
+/// The state of an annulment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnnulmentState {
     /// The authority has not answered yet.
     Pending,
     Accepted,
-    /// The authority refused it, or a number was used after all. The numbers are as they were.
+    /// The authority rejected it, or a number was used after all. The numbers are unchanged.
     Refused,
-    /// The authority could not be asked for days; the numbers stay locked.
+    /// The authority could not be reached for days; the numbers stay locked.
     GivenUp,
 }
 
@@ -72,10 +72,10 @@ impl AnnulmentState {
     }
 }
 
-/// First and last number, of one type.
+/// First and last number of a range of one type.
 pub type NumberRange = (Encf, Encf);
 
-/// An annulment and how far it came.
+/// An annulment and its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Annulment {
     pub id: AnnulmentId,
@@ -86,49 +86,49 @@ pub struct Annulment {
     pub created_at: Timestamp,
     pub completed_at: Option<Timestamp>,
     pub state: AnnulmentState,
-    /// What the authority said, or why nothing is known yet.
+    /// The authority's message, or the reason why there is none yet.
     pub words: Option<String>,
     /// The authority's answer as JSON text.
     pub answer: Option<String>,
-    /// How many attempts were begun.
+    /// The number of attempts that were started.
     pub attempts: u32,
-    /// Whether an attempt's answer was lost: the authority may have it.
+    /// Whether the answer of an attempt was lost: the authority may have the annulment.
     pub has_lost_answer: bool,
     pub next_action_at: Option<Timestamp>,
 }
 
-/// What came of keeping an annulment.
+/// The result of storing an annulment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnnulmentCreated {
     New,
-    /// Its key has one already: this one.
+    /// The idempotency key already has this annulment.
     Replay(Box<Annulment>),
 }
 
-/// Who holds the lock of a number.
+/// The holder of a number's lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NumberHolder {
     Receipt(ReceiptId),
-    /// It was annulled, and is no receipt's.
+    /// The number was annulled and belongs to no receipt.
     Annulled,
 }
 
-/// What came of taking the numbers of an annulment.
+/// The result of locking the numbers of an annulment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NumbersTaken {
     Done,
-    /// These are used or annulled already, the first of them.
+    /// The first numbers that are already used or annulled.
     Used(Vec<Encf>),
 }
 
 impl Annulment {
-    /// How many numbers it has.
+    /// The count of its numbers.
     pub fn quantity(&self) -> u64 {
         quantity(&self.ranges)
     }
 }
 
-/// How many numbers these ranges have.
+/// The count of the numbers in these ranges.
 pub fn quantity(ranges: &[NumberRange]) -> u64 {
     ranges
         .iter()
@@ -137,7 +137,10 @@ pub fn quantity(ranges: &[NumberRange]) -> u64 {
 }
 
 impl Table {
-    /// Keeps an annulment that the authority is to be told. The message is in the bucket already.
+    /// Stores an annulment before it is sent. Its message is in the bucket already.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn create_annulment(&self, scope: &Scope, new: &Annulment) -> Result<AnnulmentCreated, StoreError> {
         let created = self.put_new("create annulment", item(scope, new)).await;
         match created {
@@ -161,12 +164,19 @@ impl Table {
         }
     }
 
+    /// The annulment with this id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn annulment(&self, scope: &Scope, id: &AnnulmentId) -> Result<Option<Annulment>, StoreError> {
         let stored = self.read("read annulment", &keys::annulment(scope, id)).await?;
         stored.as_ref().map(|stored| read(*id, stored)).transpose()
     }
 
-    /// Begins the next attempt, for whoever comes first. `false`: another has it.
+    /// Claims the next attempt. Returns `false` when another worker has it.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn claim_annulment(
         &self,
         scope: &Scope,
@@ -178,14 +188,17 @@ impl Table {
             .set(ATTEMPTS, number(seen.attempts.saturating_add(1)))
             .set(LEASE, instant(until))
             .set(DUE.sk, text(keys::due_sort(until)))
-            .when("attribute_exists(#ds) AND #attempts = :seen AND (attribute_not_exists(#lu) OR #lu <= :now)")
-            .bind(":seen", number(seen.attempts))
-            .bind(":now", instant(now));
-        Ok(matches!(self.apply("claim annulment", change).await?, Applied::Done(_)))
+            .when(exists(DUE.sk))
+            .when(equals(ATTEMPTS, number(seen.attempts)))
+            .when(absent(LEASE).or(at_most(LEASE, instant(now))));
+        self.applied("claim annulment", change).await
     }
 
-    /// Writes down what an attempt found out, and when the next one comes; `None`: it was the last. `false`: a later attempt
-    /// has begun.
+    /// Records the result of an attempt and the time of the next one; `None` means that it was the last. Returns
+    /// `false` when a later attempt has started.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn record_annulment(
         &self,
         scope: &Scope,
@@ -198,21 +211,17 @@ impl Table {
             .set_or_remove(WORDS, annulment.words.as_ref().map(text))
             .set_or_remove(ANSWER, annulment.answer.as_ref().map(text))
             .set_some(COMPLETED_AT, annulment.completed_at.map(instant))
-            .set_some(LOST, annulment.has_lost_answer.then(|| flag(true)));
-        let change = match next {
-            Some(next) => change.set(DUE.sk, text(keys::due_sort(next))),
-            None => change.remove(&[DUE.pk, DUE.sk]),
-        };
-        let change = change
-            .when("#attempts = :attempts")
-            .bind(":attempts", number(annulment.attempts));
-        Ok(matches!(
-            self.apply("record annulment", change).await?,
-            Applied::Done(_)
-        ))
+            .set_some(LOST, annulment.has_lost_answer.then(|| flag(true)))
+            .due_at(next)
+            .when(equals(ATTEMPTS, number(annulment.attempts)));
+        self.applied("record annulment", change).await
     }
 
-    /// The numbers of these ranges that cannot be annulled, at most `limit`: a receipt used them, or another annulment has them.
+    /// The numbers of these ranges that cannot be annulled, at most `limit`, because a receipt or another annulment has
+    /// them.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn used_numbers(
         &self,
         scope: &Scope,
@@ -232,8 +241,11 @@ impl Table {
         Ok(used)
     }
 
-    /// Takes the locks of an annulment's numbers, as far as it does not have them yet. Numbers that were used meanwhile end it;
-    /// what was taken stays taken until [`Table::give_numbers_back`].
+    /// Takes the locks of an annulment's numbers that it does not have yet. It stops at numbers that were used
+    /// meanwhile; the locks that it has remain until [`Table::give_numbers_back`].
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails; [`StoreError::Contended`] when other writers keep changing the record.
     pub async fn take_annulled_numbers(
         &self,
         scope: &Scope,
@@ -245,15 +257,14 @@ impl Table {
             if !used.is_empty() {
                 return Ok(NumbersTaken::Used(used));
             }
-            match self.take_free_ones(scope, annulment, now).await? {
-                true => break,
-                false if round < ROUNDS => {}
-                false => {
-                    return Err(StoreError::Contended {
-                        operation: "annul numbers",
-                        attempts: ROUNDS,
-                    });
-                }
+            if self.take_free_ones(scope, annulment, now).await? {
+                break;
+            }
+            if round >= ROUNDS {
+                return Err(StoreError::Contended {
+                    operation: "annul numbers",
+                    attempts: ROUNDS,
+                });
             }
         }
         for (from, to) in &annulment.ranges {
@@ -263,16 +274,16 @@ impl Table {
         Ok(NumbersTaken::Done)
     }
 
-    /// Has the ranges recounted whose numbers the caller gives: those of an annulment count as used.
+    /// Schedules a recount of the ranges that the caller numbers, because annulled numbers count as used.
     async fn recount_annulled(&self, scope: &Scope, annulment: &Annulment, now: Timestamp) -> Result<(), StoreError> {
         for (from, to) in &annulment.ranges {
-            let numbers = (from.sequence(), to.sequence());
+            let numbers = from.sequence()..=to.sequence();
             self.recount_soon(scope, from.receipt_type(), numbers, now).await?;
         }
         Ok(())
     }
 
-    /// `false`: somebody took one of them in between.
+    /// Returns `false` when a number was taken concurrently.
     async fn take_free_ones(&self, scope: &Scope, annulment: &Annulment, now: Timestamp) -> Result<bool, StoreError> {
         for (from, to) in &annulment.ranges {
             let mut locks = self.locks_of(scope, from, to).await?;
@@ -288,8 +299,8 @@ impl Table {
                         let change = Change::of(key)
                             .set(ANNULMENT, text(annulment.id))
                             .set(ANNULLED_TO, number(to.sequence()))
-                            .when("#ow = :owner AND attribute_not_exists(#an)")
-                            .bind(":owner", text(owner));
+                            .when(equals(LOCK_OWNER, text(owner)))
+                            .when(absent(ANNULMENT));
                         parts.push(Part::Update(change));
                     }
                     None => {
@@ -310,7 +321,10 @@ impl Table {
         Ok(true)
     }
 
-    /// Gives the numbers of an annulment back that was refused: they are as they were before it.
+    /// Releases the numbers of a rejected annulment: they are as before.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn give_numbers_back(
         &self,
         scope: &Scope,
@@ -327,17 +341,21 @@ impl Table {
                 let ours = text(annulment.id);
                 if lock.has(LOCK_OWNER) {
                     let change = Change::of(key).remove(&[ANNULMENT, ANNULLED_TO]);
-                    let change = change.when("#an = :ours").bind(":ours", ours);
+                    let change = change.when(equals(ANNULMENT, ours));
                     self.apply("give number back", change).await?;
                 } else {
-                    self.delete_of("give number back", &key, ANNULMENT, ours).await?;
+                    self.delete_when("give number back", &key, equals(ANNULMENT, ours))
+                        .await?;
                 }
             }
         }
         self.recount_annulled(scope, annulment, now).await
     }
 
-    /// Lets a range that the service numbers go on behind a stretch of annulled numbers that it has come to.
+    /// Advances a range that the service numbers past a stretch of annulled numbers that it has reached.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn pass_annulled(&self, scope: &Scope, from: &Encf, to: u64) -> Result<(), StoreError> {
         let stretch = from.sequence()..=to;
         for range in self.ranges(scope, Some(from.receipt_type())).await? {
@@ -348,7 +366,10 @@ impl Table {
         Ok(())
     }
 
-    /// Lets a range go on behind this number, if it was annulled.
+    /// Advances a range past this number, if it was annulled.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn pass_if_annulled(&self, scope: &Scope, encf: &Encf) -> Result<(), StoreError> {
         let lock = self.read("read e-NCF lock", &keys::encf_lock(scope, encf)).await?;
         let to = lock.map(|lock| lock.opt_parse(ANNULLED_TO)).transpose()?.flatten();
@@ -364,9 +385,9 @@ impl Table {
         }
         let owner = self.receipt(scope, &lock.parse(LOCK_OWNER)?).await?;
         Ok(owner.is_some_and(|receipt| match receipt.state {
-            // Signed, and never sent: the authority does not know the number.
+            // Signed, but never sent: the authority does not know the number.
             ReceiptState::Cancelled | ReceiptState::Incapacity => true,
-            ReceiptState::Failed => receipt.send_started_at.is_none() && !receipt.has_lost_send,
+            ReceiptState::Failed => receipt.sending.started_at.is_none() && !receipt.sending.has_lost_send,
             _ => receipt.left_its_number(),
         }))
     }
@@ -375,7 +396,7 @@ impl Table {
         let mut locks = BTreeMap::new();
         let (first, last) = (from.sequence(), to.sequence());
         for sequence in (first..=last).take(usize::try_from(LOCK_PARTITIONS).unwrap_or(usize::MAX)) {
-            // One number leads to the others of its partition.
+            // Every sixteenth number is in the same partition.
             let query = Query {
                 sort: Sort::Between(SK, keys::lock_sort(first), keys::lock_sort(last)),
                 consistent: true,
@@ -390,7 +411,7 @@ impl Table {
     }
 }
 
-/// Who holds a number, by its lock.
+/// The holder of a number, from its lock.
 pub(super) fn holder(lock: &Stored) -> Result<NumberHolder, StoreError> {
     match lock.opt_parse(LOCK_OWNER)? {
         Some(receipt) => Ok(NumberHolder::Receipt(receipt)),
@@ -427,11 +448,11 @@ fn read(id: AnnulmentId, stored: &Stored) -> Result<Annulment, StoreError> {
         anecf: ContentHash::from_bytes(stored.hash(ANECF)?),
         created_at: stored.instant(CREATED_AT)?,
         completed_at: stored.opt_instant(COMPLETED_AT)?,
-        state: one_of(stored, STATE, &AnnulmentState::ALL, AnnulmentState::as_str)?,
+        state: stored.one_of(STATE, &AnnulmentState::ALL, AnnulmentState::as_str)?,
         words: owned(WORDS)?,
         answer: owned(ANSWER)?,
         attempts: stored.parse(ATTEMPTS)?,
-        // A claim that nobody took back: whoever made the attempt died, perhaps after the authority took the message.
+        // A claim that was never released: its worker crashed, perhaps after the authority received the message.
         has_lost_answer: stored.flag(LOST)? || stored.has(LEASE),
         next_action_at: stored.opt_parse(DUE.sk)?,
     })

@@ -11,8 +11,9 @@ use super::{
     Query, Sort, Table,
     change::Change,
     closing,
+    condition::{absent, exists},
     item::{Item, NewItem, Stored, bytes, instant, number, text},
-    keys::{self, SK},
+    keys::{self, PK, SK},
     write::{Part, Transacted},
 };
 use crate::{
@@ -34,11 +35,11 @@ const EXPIRES_AT: &str = "expires_at";
 const REVOKED_AT: &str = "revoked_at";
 const SCOPE: &str = "scope";
 const CREATED_BY: &str = "created_by";
-/// How many keys a key created.
+/// The number of keys that a key created.
 const CREATED: &str = "created";
 const REQUESTS_PER_SECOND: &str = "rps";
 
-/// An API key to create. The key itself never comes here.
+/// An API key to create. It contains the hash, never the key.
 #[derive(Debug, Clone)]
 pub struct NewApiKey {
     pub company: CompanyId,
@@ -48,26 +49,26 @@ pub struct NewApiKey {
     pub hash: [u8; 32],
     /// The visible beginning of the key.
     pub prefix: String,
-    /// What its owner calls it.
+    /// The owner's name for it.
     pub name: Option<String>,
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
     pub scope: KeyScope,
-    /// The key that creates it; `None` for the first key of a company and for those that the operator issues.
+    /// The creating key; `None` for the first key of a company and for keys that the operator issues.
     pub created_by: Option<ApiKeyId>,
 }
 
-/// What came of creating a key.
+/// The result of creating a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApiKeyCreated {
     New,
-    /// The key that creates it was revoked meanwhile.
+    /// The creating key was revoked meanwhile.
     CreatorRevoked,
     /// A key with this hash or id exists.
     Taken,
 }
 
-/// What a presented key stands for. Expiry and revocation are the reader's to judge.
+/// The record of a presented key. The reader validates expiry and revocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiKey {
     pub id: ApiKeyId,
@@ -77,7 +78,7 @@ pub struct ApiKey {
     pub revoked_at: Option<Timestamp>,
     pub expires_at: Option<Timestamp>,
     pub scope: KeyScope,
-    /// The key's own rate limit; `None`: the deployment's.
+    /// The key's own rate limit; `None` means the deployment's.
     pub requests_per_second: Option<u32>,
 }
 
@@ -93,19 +94,19 @@ pub struct ListedApiKey {
     pub revoked_at: Option<Timestamp>,
     pub scope: KeyScope,
     pub created_by: Option<ApiKeyId>,
-    /// The key's own rate limit; `None`: the deployment's.
+    /// The key's own rate limit; `None` means the deployment's.
     pub requests_per_second: Option<u32>,
 }
 
 impl ListedApiKey {
-    /// Whether it opens anything now.
+    /// Whether it is valid now.
     pub fn is_active(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
     }
 }
 
 impl NewApiKey {
-    /// Whose receipts it may see.
+    /// The scope of the receipts that it may access.
     pub(crate) fn owner(&self) -> Scope {
         Scope {
             company: self.company,
@@ -113,7 +114,7 @@ impl NewApiKey {
         }
     }
 
-    /// The two items of a key, which live and die together.
+    /// The two items of a key, which are written together.
     pub(crate) fn items(&self) -> [Item; 2] {
         let by_hash = NewItem::new(&keys::api_key(&self.hash))
             .with(ID, text(self.id))
@@ -138,7 +139,10 @@ impl NewApiKey {
 }
 
 impl Table {
-    /// Stores a key, unless the key that creates it was revoked: a revocation leaves no descendant behind.
+    /// Stores a key, unless its creating key was revoked: a revocation leaves no descendant behind.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn create_api_key(&self, new: NewApiKey) -> Result<ApiKeyCreated, StoreError> {
         self.begin_closing(&new.owner(), new.created_at + closing::FIRST_LOOK)
             .await?;
@@ -146,7 +150,8 @@ impl Table {
         if let Some(creator) = &new.created_by {
             let change = Change::of(keys::listed_api_key(&new.company, creator))
                 .add(CREATED, number(1))
-                .when("attribute_exists(#pk) AND attribute_not_exists(revoked_at)");
+                .when(exists(PK))
+                .when(absent(REVOKED_AT));
             parts.push(Part::Update(change));
         }
         Ok(match self.transact("create API key", parts).await? {
@@ -158,6 +163,10 @@ impl Table {
         })
     }
 
+    /// The API key with this hash, revoked or not.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn api_key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<ApiKey>, StoreError> {
         let stored = self.read_settled("read API key", &keys::api_key(hash)).await?;
         stored
@@ -176,7 +185,10 @@ impl Table {
             .transpose()
     }
 
-    /// Revokes a key for good. `false`: the company has no such key.
+    /// Revokes a key for good. Returns `false` when the company does not have it.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn revoke_api_key(&self, company: &CompanyId, id: &ApiKeyId, now: Timestamp) -> Result<bool, StoreError> {
         let Some(hash) = self.api_key_hash(company, id).await? else {
             return Ok(false);
@@ -188,7 +200,10 @@ impl Table {
         ))
     }
 
-    /// The keys of a company that descend from this one and open something now, oldest first.
+    /// The valid descendants of a key, oldest first.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn living_descendants(
         &self,
         company: &CompanyId,
@@ -202,9 +217,13 @@ impl Table {
         Ok(living)
     }
 
-    /// Revokes a key for good, and then the living keys that descend from it; gives these. `None`: the company has no such key.
+    /// Revokes a key for good, then its valid descendants, and returns these; `None` when the company does not have the
+    /// key.
     ///
-    /// Ancestors come first: a key that is revoked creates no other, so that the search ends.
+    /// Ancestors are revoked first: a revoked key cannot create another key, so the search ends.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn revoke_with_descendants(
         &self,
         company: &CompanyId,
@@ -227,7 +246,10 @@ impl Table {
         }
     }
 
-    /// The highest environment that a working key of the company opens. It reads the whole list, so only rare operations ask.
+    /// The highest environment of the company's valid keys. It reads the whole list, so only rare operations call it.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn highest_environment(
         &self,
         company: &CompanyId,
@@ -238,7 +260,11 @@ impl Table {
         Ok(working.map(|key| key.environment).max())
     }
 
-    /// Sets a key's own rate limit, or with `None` gives it the deployment's again. `false`: the company has no such key.
+    /// Sets a key's own rate limit; `None` restores the deployment's. Returns `false` when the company does not have
+    /// the key.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn limit_api_key(
         &self,
         company: &CompanyId,
@@ -250,7 +276,7 @@ impl Table {
         };
         let parts = [keys::api_key(&hash), keys::listed_api_key(company, id)].map(|key| {
             let change = Change::of(key).set_or_remove(REQUESTS_PER_SECOND, requests_per_second.map(number));
-            Part::Update(change.when("attribute_exists(#pk)"))
+            Part::Update(change.when(exists(PK)))
         });
         Ok(matches!(
             self.transact("limit API key", parts.into()).await?,
@@ -259,6 +285,9 @@ impl Table {
     }
 
     /// One key of the company, revoked or not.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn api_key(&self, company: &CompanyId, id: &ApiKeyId) -> Result<Option<ListedApiKey>, StoreError> {
         let stored = self
             .read("read listed API key", &keys::listed_api_key(company, id))
@@ -267,6 +296,9 @@ impl Table {
     }
 
     /// The company's keys of every environment, revoked ones included.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn api_keys(&self, company: &CompanyId) -> Result<Vec<ListedApiKey>, StoreError> {
         let query = Query {
             sort: Sort::BeginsWith(SK, keys::LISTED_API_KEYS.to_owned()),
@@ -281,6 +313,9 @@ impl Table {
     }
 
     /// Whether the company has a key of this environment, or had one.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn has_had_key(&self, company: &CompanyId, environment: Environment) -> Result<bool, StoreError> {
         let keys = self.api_keys(company).await?;
         Ok(keys.iter().any(|key| key.environment == environment))
@@ -298,13 +333,10 @@ impl Table {
     }
 }
 
-/// Both items of a key marked revoked; the first revocation's time stays.
+/// Marks both items of a key as revoked; the time of the first revocation stays.
 pub(crate) fn revocation(company: &CompanyId, id: &ApiKeyId, hash: &[u8; 32], now: Timestamp) -> [Change; 2] {
-    [keys::api_key(hash), keys::listed_api_key(company, id)].map(|key| {
-        Change::of(key)
-            .set_once(REVOKED_AT, instant(now))
-            .when("attribute_exists(#pk)")
-    })
+    [keys::api_key(hash), keys::listed_api_key(company, id)]
+        .map(|key| Change::of(key).set_once(REVOKED_AT, instant(now)).when(exists(PK)))
 }
 
 fn read_listed(stored: &Stored) -> Result<ListedApiKey, StoreError> {
@@ -356,7 +388,7 @@ mod tests {
             created_by: by.map(id),
             requests_per_second: None,
         };
-        // In any order: a grandchild stands before its parent.
+        // In any order, so a grandchild may precede its parent.
         let keys = [
             key(4, Some(3), false),
             key(1, None, false),

@@ -1,29 +1,31 @@
-//! Commercial approvals (ACECF) on their way: what a company says of a receipt that it received, and what it passes on.
+//! Commercial approvals (ACECF): the company's answers to received receipts, and approvals that it forwards.
 //!
-//! An approval is kept before anybody is told. Each of the two who must hear of it, the issuer and the tax authority, has an
-//! outcome of its own; while one of them is open the record is on the due index. A company has one answer to a receipt: the
-//! answer's lock is written in the same transaction. Another one replaces it only where the caller says so: when the
-//! authority did not take the first, or a new attempt of the certification began.
+//! An approval is stored before it is sent. Each of its two recipients, the issuer and the tax authority, has its own
+//! state; while one is open, the record is on the due index. A company has one answer per receipt: the lock of the
+//! answer is written in the same transaction. Another answer replaces it only on the caller's request: when the
+//! authority did not accept the first, or a new attempt of the certification began.
 //!
-//! A second item places each approval in the list of all, in order of time.
+//! A second item places each approval in the list of all, sorted by time.
 
 use ecf::{Encf, Rnc, catalogue::EstadoAprobacion};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Query, Sort, Span, Table,
+    Query, Sort, Table,
     change::Change,
+    condition::{absent, at_most, equals, exists},
     due::SHARDS,
     item::{NewItem, Stored, bytes, flag, instant, number, text},
     keys::{self, DUE, SK},
-    write::{Applied, Part, Transacted},
+    receipts::Span,
+    write::{Part, Transacted},
 };
 use crate::{
     ContentHash, ForeignText, StoreError,
     ids::{ApprovalId, Scope},
 };
 
-/// When housekeeping looks after an approval whose request died.
+/// When housekeeping first looks at an approval whose request died.
 const FIRST_LOOK: SignedDuration = SignedDuration::from_mins(2);
 
 const WAY: &str = "way";
@@ -44,14 +46,14 @@ const ATTEMPTS: &str = "attempts";
 const LEASE: &str = "lu";
 const ID: &str = "id";
 
-/// How an approval came to us.
+/// The origin of an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApprovalWay {
-    /// Ours, made and signed here.
+    /// The company's own, made and signed here.
     Submit,
-    /// Ours, signed elsewhere.
+    /// The company's own, signed elsewhere.
     Outbound,
-    /// Somebody's, handed over to be passed on.
+    /// Another taxpayer's, to be forwarded.
     Inbound,
 }
 
@@ -67,24 +69,24 @@ impl ApprovalWay {
     }
 }
 
-/// What became of telling one of the two.
+/// The state of sending an approval to one of its recipients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ToldState {
-    /// Not told yet; it is tried again.
+pub enum TransmissionState {
+    /// Not sent yet; it is retried.
     Pending,
-    /// Told, and satisfied.
+    /// Sent and accepted.
     Taken,
-    /// Told, and refused.
+    /// Sent and rejected.
     Refused,
-    /// Has no address in the directory.
+    /// The recipient has no address in the directory.
     NotListed,
-    /// Need not be told.
+    /// It need not be sent.
     NotNeeded,
-    /// Could not be told for days.
+    /// It could not be sent for days.
     GivenUp,
 }
 
-impl ToldState {
+impl TransmissionState {
     const ALL: [Self; 6] = [
         Self::Pending,
         Self::Taken,
@@ -106,39 +108,39 @@ impl ToldState {
     }
 }
 
-/// One of the two who must hear of an approval.
+/// The state of one of the two recipients of an approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
-    pub state: ToldState,
-    /// What was answered, or why nothing was.
+pub struct Transmission {
+    pub state: TransmissionState,
+    /// The recipient's answer, or the reason why there is none.
     pub words: Option<ForeignText>,
-    /// When this was found out.
+    /// The time of this state.
     pub at: Option<Timestamp>,
 }
 
-impl Told {
-    /// Nothing happened yet.
+impl Transmission {
+    /// The initial state.
     pub const PENDING: Self = Self {
-        state: ToldState::Pending,
+        state: TransmissionState::Pending,
         words: None,
         at: None,
     };
 
-    /// Somebody who need not be told, and why.
+    /// A recipient that does not need the approval, and the reason.
     pub fn not_needed(words: impl Into<ForeignText>, at: Timestamp) -> Self {
         Self {
-            state: ToldState::NotNeeded,
+            state: TransmissionState::NotNeeded,
             words: Some(words.into()),
             at: Some(at),
         }
     }
 
     pub fn is_pending(&self) -> bool {
-        self.state == ToldState::Pending
+        self.state == TransmissionState::Pending
     }
 }
 
-/// An approval or rejection and how far it came.
+/// An approval or rejection and its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approval {
     pub id: ApprovalId,
@@ -151,18 +153,18 @@ pub struct Approval {
     pub reason: Option<ForeignText>,
     /// The signed message.
     pub acecf: ContentHash,
-    /// Where the issuer receives, when the caller said so; else the directory says it.
+    /// The address of the issuer, if the caller gave it; otherwise the directory's is used.
     pub receiver_url: Option<String>,
-    /// The company issued the receipt elsewhere: it is not known here.
+    /// The company issued the receipt elsewhere, so it is unknown here.
     pub receipt_unknown: bool,
     pub created_at: Timestamp,
-    pub issuer: Told,
-    pub authority: Told,
+    pub issuer: Transmission,
+    pub authority: Transmission,
     /// The authority's answer as JSON text.
     pub authority_answer: Option<String>,
-    /// How many attempts were begun.
+    /// The number of attempts that were started.
     pub attempts: u32,
-    /// When it is looked at again; absent when both were told.
+    /// The next look by housekeeping; absent when both recipients have it.
     pub next_action_at: Option<Timestamp>,
 }
 
@@ -176,29 +178,32 @@ impl Approval {
     }
 }
 
-/// What came of keeping an approval.
+/// The result of storing an approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ApprovalCreated {
     New,
-    /// Its key has an approval already: this one.
+    /// The idempotency key already has this approval.
     Replay(Box<Approval>),
-    /// The company answered the receipt before, with this approval.
+    /// The company has answered the receipt already, with this approval.
     Answered(ApprovalId),
 }
 
-/// What a company answered to a receipt.
+/// A company's answer to a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GivenAnswer {
     pub approval: ApprovalId,
     pub estado: EstadoAprobacion,
-    /// The signed message, kept by the approval's id.
+    /// The signed message, stored under the approval's id.
     pub acecf: ContentHash,
     pub created_at: Timestamp,
 }
 
 impl Table {
-    /// Stores an approval that is to be sent. `is_ours`: it is the company's own answer, of which a receipt has one. The message
-    /// is in the bucket already.
+    /// Stores an approval before it is sent. With `is_ours` it is the company's own answer, of which a receipt has one.
+    /// Its message is in the bucket already.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn create_approval(
         &self,
         scope: &Scope,
@@ -217,6 +222,9 @@ impl Table {
     }
 
     /// Stores the company's own answer in place of an earlier one, which stays readable by its id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn replace_answer(
         &self,
         scope: &Scope,
@@ -228,8 +236,7 @@ impl Table {
             .set(ESTADO, text(new.estado))
             .set(ACECF, bytes(new.acecf))
             .set(CREATED_AT, instant(new.created_at))
-            .when("#id = :earlier")
-            .bind(":earlier", text(earlier.approval));
+            .when(equals(ID, text(earlier.approval)));
         self.create_with(scope, new, Some(Part::Update(answer))).await
     }
 
@@ -262,7 +269,10 @@ impl Table {
         }
     }
 
-    /// A page of approvals, newest first, and how many there are.
+    /// A page of approvals, newest first, and their total.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn approvals(
         &self,
         scope: &Scope,
@@ -287,7 +297,10 @@ impl Table {
         Ok((self.listed_approvals(scope, page).await?, total))
     }
 
-    /// The approvals that were created within the span, oldest first: at most `limit` behind `after`.
+    /// The approvals that were created within the span, oldest first: at most `limit` after `after`.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn walk_approvals(
         &self,
         scope: &Scope,
@@ -303,7 +316,10 @@ impl Table {
         self.listed_approvals(scope, listed.iter().take(limit)).await
     }
 
-    /// How many approvals were created within the span.
+    /// The number of approvals that were created within the span.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn count_approvals(&self, scope: &Scope, span: &Span) -> Result<usize, StoreError> {
         let query = approvals_within(scope, span, None);
         self.count_items("count approvals", &query).await
@@ -326,12 +342,19 @@ impl Table {
         ids.iter().filter_map(read).collect()
     }
 
+    /// The approval with this id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn approval(&self, scope: &Scope, id: &ApprovalId) -> Result<Option<Approval>, StoreError> {
         let stored = self.read("read approval", &keys::approval(scope, id)).await?;
         stored.as_ref().map(|stored| read(*id, stored)).transpose()
     }
 
-    /// What the company answered to a receipt that it received.
+    /// The company's answer to a received receipt.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn given_answer(
         &self,
         scope: &Scope,
@@ -343,7 +366,10 @@ impl Table {
         stored.as_ref().map(read_given).transpose()
     }
 
-    /// The same for a page of receipts, in their order.
+    /// The answers to a page of receipts, in their order.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn given_answers(
         &self,
         scope: &Scope,
@@ -358,7 +384,10 @@ impl Table {
         keys.iter().map(given).collect()
     }
 
-    /// Begins the next attempt, for whoever comes first; until the lease ends it is nobody else's. `false`: another has it.
+    /// Claims the next attempt until the lease ends. Returns `false` when another worker has it.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn claim_approval(
         &self,
         scope: &Scope,
@@ -370,14 +399,17 @@ impl Table {
             .set(ATTEMPTS, number(seen.attempts.saturating_add(1)))
             .set(LEASE, instant(until))
             .set(DUE.sk, text(keys::due_sort(until)))
-            .when("attribute_exists(#ds) AND #attempts = :seen AND (attribute_not_exists(#lu) OR #lu <= :now)")
-            .bind(":seen", number(seen.attempts))
-            .bind(":now", instant(now));
-        Ok(matches!(self.apply("claim approval", change).await?, Applied::Done(_)))
+            .when(exists(DUE.sk))
+            .when(equals(ATTEMPTS, number(seen.attempts)))
+            .when(absent(LEASE).or(at_most(LEASE, instant(now))));
+        self.applied("claim approval", change).await
     }
 
-    /// Writes down what an attempt found out, and when the next one comes; `None`: it was the last. `false`: a later attempt
-    /// has begun.
+    /// Records the result of an attempt and the time of the next one; `None` means that it was the last. Returns
+    /// `false` when a later attempt has started.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn record_approval(
         &self,
         scope: &Scope,
@@ -386,21 +418,16 @@ impl Table {
     ) -> Result<bool, StoreError> {
         let change = Change::of(keys::approval(scope, &approval.id)).remove(&[LEASE]);
         let change = told(told(change, ISSUER, &approval.issuer), AUTHORITY, &approval.authority)
-            .set_or_remove(AUTHORITY_ANSWER, approval.authority_answer.as_ref().map(text));
-        let change = match next {
-            Some(next) => change.set(DUE.sk, text(keys::due_sort(next))),
-            None => change.remove(&[DUE.pk, DUE.sk]),
-        };
-        let change = change
-            .when("#attempts = :attempts")
-            .bind(":attempts", number(approval.attempts));
-        Ok(matches!(self.apply("record approval", change).await?, Applied::Done(_)))
+            .set_or_remove(AUTHORITY_ANSWER, approval.authority_answer.as_ref().map(text))
+            .due_at(next)
+            .when(equals(ATTEMPTS, number(approval.attempts)));
+        self.applied("record approval", change).await
     }
 }
 
-/// The places of the approvals of a span; the list is in order of time.
+/// The list entries of the approvals within a span; the list is sorted by time.
 fn approvals_within(scope: &Scope, span: &Span, after: Option<&Approval>) -> Query<'static> {
-    // A `!` sorts before everything that follows the time, a `~` behind it.
+    // `!` sorts before every character that follows the time, `~` after it.
     let low = match after {
         Some(after) => format!("{}!", keys::listed_approval(scope, after.created_at, &after.id).sk),
         None => span.from.map_or_else(|| "!".to_owned(), keys::millis_sort),
@@ -415,7 +442,7 @@ fn approvals_within(scope: &Scope, span: &Span, after: Option<&Approval>) -> Que
     }
 }
 
-fn told(change: Change, [state, words, at]: [&str; 3], told: &Told) -> Change {
+fn told(change: Change, [state, words, at]: [&str; 3], told: &Transmission) -> Change {
     change
         .set(state, text(told.state.as_str()))
         .set_or_remove(words, told.words.as_ref().map(text))
@@ -454,7 +481,7 @@ fn read(id: ApprovalId, stored: &Stored) -> Result<Approval, StoreError> {
     let owned = |name| stored.opt_str(name).map(|text| text.map(str::to_owned));
     Ok(Approval {
         id,
-        way: one_of(stored, WAY, &ApprovalWay::ALL, ApprovalWay::as_str)?,
+        way: stored.one_of(WAY, &ApprovalWay::ALL, ApprovalWay::as_str)?,
         idempotency_key: stored.str(IDEMPOTENCY_KEY)?.to_owned(),
         rnc_emisor: stored.parse(RNC_EMISOR)?,
         rnc_comprador: stored.parse(RNC_COMPRADOR)?,
@@ -482,24 +509,10 @@ fn read_given(stored: &Stored) -> Result<GivenAnswer, StoreError> {
     })
 }
 
-fn read_told(stored: &Stored, [state, words, at]: [&'static str; 3]) -> Result<Told, StoreError> {
-    Ok(Told {
-        state: one_of(stored, state, &ToldState::ALL, ToldState::as_str)?,
+fn read_told(stored: &Stored, [state, words, at]: [&'static str; 3]) -> Result<Transmission, StoreError> {
+    Ok(Transmission {
+        state: stored.one_of(state, &TransmissionState::ALL, TransmissionState::as_str)?,
         words: stored.opt_str(words)?.map(ForeignText::from),
         at: stored.opt_instant(at)?,
     })
-}
-
-/// A word of a closed list.
-pub(super) fn one_of<T: Copy>(
-    stored: &Stored,
-    name: &'static str,
-    all: &[T],
-    as_str: fn(T) -> &'static str,
-) -> Result<T, StoreError> {
-    let given = stored.str(name)?;
-    let found = all.iter().find(|one| as_str(**one) == given);
-    found
-        .copied()
-        .ok_or_else(|| stored.corrupt(name, format!("is {given}")))
 }

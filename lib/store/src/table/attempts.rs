@@ -1,8 +1,8 @@
 //! Attempts of the certification.
 //!
-//! When the authority resets a step of the certification its workbook may prescribe numbers again. A company then begins a new
-//! attempt: a receipt of an earlier one keeps its record and its documents, but not its number, and an answer that was given
-//! before does not bind. Only CerteCF has attempts. The first attempt has no record: it began with the company.
+//! When the authority resets a step of the certification, its workbook may prescribe numbers again. A company then
+//! begins a new attempt: a receipt of an earlier one retains its record and its documents, but not its number, and an
+//! earlier answer does not bind. Only CerteCF has attempts. The first attempt has no record: it began with the company.
 
 use ecf::Environment;
 use jiff::Timestamp;
@@ -17,28 +17,31 @@ use crate::{StoreError, ids::Scope};
 const IDEMPOTENCY_KEY: &str = "key";
 const BEGUN_AT: &str = "begun_at";
 
-/// How often the next number is tried while others begin attempts.
+/// Upper bound of the tries when attempts begin concurrently.
 const ROUNDS: u32 = 8;
 
 /// An attempt that a company began.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
-    /// From 2: the first one began with the company.
+    /// From 2 on; the first attempt began with the company.
     pub number: u32,
     pub idempotency_key: String,
     pub begun_at: Timestamp,
 }
 
-/// What came of beginning an attempt.
+/// The result of beginning an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttemptBegun {
     New(Attempt),
-    /// The key began this one before.
+    /// The idempotency key began this attempt before.
     Replay(Attempt),
 }
 
 impl Table {
     /// The attempts that a company began, newest first.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn attempts(&self, scope: &Scope) -> Result<Vec<Attempt>, StoreError> {
         let query = Query {
             consistent: true,
@@ -49,10 +52,10 @@ impl Table {
         items.iter().map(read).collect()
     }
 
-    /// Begins a new attempt, unless the key began one before.
+    /// Begins a new attempt, unless the idempotency key began one before.
     ///
     /// # Errors
-    /// Besides failures of the store: [`StoreError::Contended`] when others keep beginning attempts meanwhile.
+    /// Fails when DynamoDB fails; [`StoreError::Contended`] when attempts keep beginning concurrently.
     pub async fn begin_attempt(
         &self,
         scope: &Scope,
@@ -84,7 +87,11 @@ impl Table {
         })
     }
 
-    /// Whether something was created before the current attempt of the certification began. Never outside CerteCF.
+    /// Whether a record was created before the current attempt of the certification began. Always `false` outside
+    /// CerteCF.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn is_of_earlier_attempt(&self, scope: &Scope, created_at: Timestamp) -> Result<bool, StoreError> {
         if scope.environment != Environment::CerteCF {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! What the consistency check reads beside single records, and the one thing that it repairs.
+//! Reads of the consistency check beyond single records, and its one repair.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,12 +6,13 @@ use ecf::{Encf, ReceiptType};
 use jiff::civil::Date;
 
 use super::{
-    DayCounts, ListedReceipt, NumberHolder, Query, Sort, Table, annulments,
+    Query, Sort, Table,
+    annulments::{self, NumberHolder},
     change::Change,
-    counters,
+    counters::{self, DayCounts},
     item::number,
     keys::{self, Key, LIST, LOCK_PARTITIONS, SK},
-    receipts,
+    receipts::{self, ListedReceipt},
     write::Applied,
 };
 use crate::{
@@ -23,12 +24,15 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DayPage {
     pub receipts: Vec<ListedReceipt>,
-    /// Where the next part begins; none at the end of the day.
+    /// The position of the next part; `None` at the end of the day.
     pub next: Option<String>,
 }
 
 impl Table {
-    /// Who holds each number from `from` to `to`, both included; numbers without a lock are left out.
+    /// The holder of each number from `from` to `to`, both included; numbers without a lock are omitted.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn locks(
         &self,
         scope: &Scope,
@@ -38,7 +42,7 @@ impl Table {
     ) -> Result<BTreeMap<u64, NumberHolder>, StoreError> {
         let mut locks = BTreeMap::new();
         for sequence in (from..=to).take(usize::try_from(LOCK_PARTITIONS).unwrap_or(usize::MAX)) {
-            // One number leads to the others of its partition.
+            // Every sixteenth number is in the same partition.
             let partition = keys::lock_partition(scope, ecf_type, sequence);
             let query = Query {
                 sort: Sort::Between(SK, keys::lock_sort(from), keys::lock_sort(to)),
@@ -53,7 +57,10 @@ impl Table {
         Ok(locks)
     }
 
-    /// Which receipt holds a number.
+    /// The receipt that holds a number.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn lock_owner(&self, scope: &Scope, encf: &Encf) -> Result<Option<ReceiptId>, StoreError> {
         let lock = self.read("read e-NCF lock", &keys::encf_lock(scope, encf)).await?;
         match lock.as_ref().map(annulments::holder).transpose()? {
@@ -62,7 +69,10 @@ impl Table {
         }
     }
 
-    /// The receipts of one day, oldest first, at most `limit` from where the last part ended.
+    /// The receipts of one day, oldest first, at most `limit`, after the last part.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn receipts_of_day(
         &self,
         scope: &Scope,
@@ -70,7 +80,7 @@ impl Table {
         after: Option<&str>,
         limit: usize,
     ) -> Result<DayPage, StoreError> {
-        // A `!` sorts behind nothing and before everything that sort keys are made of; a `~` behind it.
+        // `!` sorts before every character of a sort key, `~` after it.
         let from = after.map_or_else(String::new, |after| format!("{after}!"));
         let query = Query {
             sort: match after {
@@ -90,7 +100,10 @@ impl Table {
         Ok(DayPage { receipts, next })
     }
 
-    /// Sets a day's counts right. `false`: they changed since they were read.
+    /// Corrects a day's counters. Returns `false` when they changed since they were read.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn correct_counts(
         &self,
         scope: &Scope,

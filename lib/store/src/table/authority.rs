@@ -1,8 +1,8 @@
-//! The condition of the tax authority in an environment: its breakers, its maintenance windows and what its status
-//! service said last. One query reads all of it.
+//! The condition of the tax authority in an environment: its circuit breakers, its maintenance windows and the last
+//! answer of its status service. One query reads all of it.
 //!
-//! Nothing here belongs to a company. Each process reads an environment's condition every few seconds at most, so one
-//! partition for each environment is enough.
+//! These records do not belong to a company. Each process reads an environment's condition at most every few seconds,
+//! so one partition per environment is enough.
 
 use ecf::Environment;
 use jiff::{SignedDuration, Timestamp};
@@ -12,9 +12,9 @@ use super::{
     Query, Table,
     breaker::{self, Breaker, Host},
     change::Change,
+    condition::{absent, at_most, equals},
     item::{Stored, instant, text},
     keys,
-    write::Applied,
 };
 use crate::StoreError;
 
@@ -23,16 +23,16 @@ const CHECKED_AT: &str = "ck";
 const ATTEMPTED_AT: &str = "at";
 const PROBLEM: &str = "pb";
 
-/// What is known of the authority in one environment.
+/// The stored condition of the authority in one environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Condition {
+pub struct AuthorityCondition {
     pub ecf: Breaker,
     pub fc: Breaker,
-    /// Absent until the status service was asked for the first time.
+    /// Absent until the status service was called for the first time.
     pub status: Option<AuthorityStatus>,
 }
 
-impl Condition {
+impl AuthorityCondition {
     pub fn breaker(&self, host: Host) -> &Breaker {
         match host {
             Host::Ecf => &self.ecf,
@@ -48,19 +48,19 @@ impl Condition {
     }
 
     /// The announced windows, earliest first.
-    pub fn windows(&self) -> &[Window] {
+    pub fn windows(&self) -> &[MaintenanceWindow] {
         self.status.as_ref().map_or(&[], |status| &status.windows)
     }
 }
 
-/// What the authority's status service said of an environment.
+/// The status service's answer about an environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuthorityStatus {
     pub checked_at: Timestamp,
-    /// Whether the environment is available; absent when that question was not answered.
+    /// Whether the environment is available; absent when the service did not answer that.
     pub available: Option<bool>,
     pub services: Vec<ServiceStatus>,
-    pub windows: Vec<Window>,
+    pub windows: Vec<MaintenanceWindow>,
 }
 
 /// A service, named by the authority's own words.
@@ -73,32 +73,32 @@ pub struct ServiceStatus {
 
 /// A maintenance window: from `start` until before `end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Window {
+pub struct MaintenanceWindow {
     pub start: Timestamp,
     pub end: Timestamp,
 }
 
-/// When the status service was asked last, whatever came of it.
+/// The last call of the status service, successful or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatusCheck {
     pub attempted_at: Timestamp,
-    /// Why the last attempt brought nothing.
+    /// Why the last attempt failed.
     pub problem: Option<String>,
 }
 
-/// Its attribute in the table.
+/// The attribute in the table.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     available: Option<bool>,
     services: Vec<ServiceStatus>,
-    windows: Vec<Window>,
+    windows: Vec<MaintenanceWindow>,
 }
 
 impl Table {
-    /// The authority's condition in an environment; it may lag behind by moments.
-    pub async fn condition(&self, environment: Environment) -> Result<Condition, StoreError> {
+    /// The authority's condition in an environment; an eventually consistent read.
+    pub async fn condition(&self, environment: Environment) -> Result<AuthorityCondition, StoreError> {
         let query = Query::of(keys::authority_partition(environment));
-        let mut condition = Condition::default();
+        let mut condition = AuthorityCondition::default();
         for stored in self.query("read condition of the authority", query).await? {
             match stored.sk()? {
                 keys::STATUS => condition.status = Some(read(&stored)?),
@@ -112,29 +112,33 @@ impl Table {
         Ok(condition)
     }
 
-    /// Asks to be the one who asks the status service now. `false`: somebody did within `spacing`.
+    /// Claims the next call of the status service. Returns `false` when another process called it within `spacing`.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn claim_status_check(&self, now: Timestamp, spacing: SignedDuration) -> Result<bool, StoreError> {
         let change = Change::of(keys::status_check())
             .set(ATTEMPTED_AT, instant(now))
-            .when("attribute_not_exists(#at) OR #at <= :before")
-            .bind(":before", instant(now - spacing));
-        Ok(matches!(
-            self.apply("claim status check", change).await?,
-            Applied::Done(_)
-        ))
+            .when(absent(ATTEMPTED_AT).or(at_most(ATTEMPTED_AT, instant(now - spacing))));
+        self.applied("claim status check", change).await
     }
 
-    /// Notes what became of a check; `None` is that all went well.
+    /// Records the result of a call; `None` means success.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn record_status_check(&self, attempted_at: Timestamp, problem: Option<&str>) -> Result<(), StoreError> {
         let change = Change::of(keys::status_check())
             .set_or_remove(PROBLEM, problem.map(text))
-            .when("#at = :attempted")
-            .bind(":attempted", instant(attempted_at));
-        // A later check says more than this one.
+            .when(equals(ATTEMPTED_AT, instant(attempted_at)));
+        // The result of a later call takes precedence.
         self.apply("record status check", change).await.map(drop)
     }
 
-    /// When the status service was asked last; `None`: never.
+    /// The last call of the status service; `None` if there was none.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn status_check(&self) -> Result<Option<StatusCheck>, StoreError> {
         let Some(stored) = self.read_eventual("read status check", &keys::status_check()).await? else {
             return Ok(None);
@@ -145,7 +149,10 @@ impl Table {
         }))
     }
 
-    /// Keeps what the status service said of an environment. An older answer never replaces a newer one.
+    /// Stores the status service's answer about an environment. An older answer never replaces a newer one.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn record_status(&self, environment: Environment, status: &AuthorityStatus) -> Result<(), StoreError> {
         let kept = Kept {
             available: status.available,
@@ -156,8 +163,7 @@ impl Table {
         let change = Change::of(keys::authority_status(environment))
             .set(STATUS, text(kept))
             .set(CHECKED_AT, instant(status.checked_at))
-            .when("attribute_not_exists(#ck) OR #ck <= :checked")
-            .bind(":checked", instant(status.checked_at));
+            .when(absent(CHECKED_AT).or(at_most(CHECKED_AT, instant(status.checked_at))));
         self.apply("record status", change).await.map(drop)
     }
 }

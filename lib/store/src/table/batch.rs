@@ -1,4 +1,5 @@
-//! Many items by their keys, in few requests. A page that read its items one by one would fail as soon as one of a hundred reads did.
+//! Batch reads: many items by their keys, in few requests. With single reads, a page of a hundred items would fail as
+//! soon as one of the reads does.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,11 +12,11 @@ use super::{
 };
 use crate::StoreError;
 
-/// How many items DynamoDB reads at once.
+/// Upper bound of the items in one batch read of DynamoDB.
 const BATCH: usize = 100;
 
 impl Table {
-    /// The items with these keys, which may repeat; those that do not exist are left out.
+    /// The items with these keys, which may repeat; missing items are omitted.
     pub(super) async fn read_many(
         &self,
         operation: &'static str,
@@ -30,7 +31,7 @@ impl Table {
                 let (pk, sk) = (stored.pk()?.to_owned(), stored.sk()?.to_owned());
                 found.insert(Key { pk, sk }, stored);
             }
-            // A busy table leaves some out.
+            // DynamoDB omits some keys when the table is throttled.
             for key in keys.iter().filter(|key| missed.contains(&key.attributes())) {
                 if let Some(stored) = self.read_item(operation, key, consistent).await? {
                     found.insert(key.clone(), stored);
@@ -40,7 +41,7 @@ impl Table {
         Ok(found)
     }
 
-    /// What one request reads of these items, and the keys of those that it leaves out.
+    /// The items that one request reads, and the keys that it omits.
     async fn read_batch(
         &self,
         operation: &'static str,

@@ -1,7 +1,7 @@
 //! The circuit breaker of each host of the tax authority, one per environment, shared by every process that calls it.
 //!
-//! This file keeps what is known; what follows from it is decided by `ecf_taxauth`. A breaker is written when something
-//! failed or changed, never by a call that went well, and only by whoever saw its newest version.
+//! This file stores the state of a breaker; `ecf_taxauth` decides what follows from it. A breaker is written only after
+//! a failure or a change, never for a successful call, and only by a process that read its newest version.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -20,13 +20,13 @@ use crate::StoreError;
 
 const VERSION: &str = "ve";
 const BREAKER: &str = "br";
-/// Tells our own write, whose answer was lost and repeated by the SDK, from another process's.
+/// Distinguishes our own write, whose answer was lost and which the SDK repeated, from another process's.
 const WRITER: &str = "wr";
 
 /// A host of the tax authority that receipts depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Host {
-    /// Tokens, receipts in full and every question about them.
+    /// Tokens, complete receipts and all questions about them.
     Ecf,
     /// Summaries of consumer invoices.
     Fc,
@@ -49,19 +49,18 @@ impl fmt::Display for Host {
     }
 }
 
-/// What is known of a host; the default is that nothing is wrong with it.
+/// The state of a host; the default has no failures.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Breaker {
-    /// Grows by one with each write.
+    /// Incremented with each write.
     pub version: u64,
-    /// By party, what failed since the last call that went well. A party is a company, or a certificate where no company
-    /// is known.
+    /// Failures since the last success, by party. A party is a company, or a certificate where the company is unknown.
     pub failures: BTreeMap<String, Failures>,
     /// Present while calls are held.
-    pub open: Option<Open>,
+    pub open: Option<OpenBreaker>,
 }
 
-/// What failed for one party.
+/// The failures of one party.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failures {
     pub first: Timestamp,
@@ -71,38 +70,41 @@ pub struct Failures {
 
 /// An open breaker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Open {
+pub struct OpenBreaker {
     pub since: Timestamp,
     pub cause: Cause,
-    /// From then on one call may find out whether the host is back.
+    /// From then on one call may probe whether the host is back.
     pub probe_at: Timestamp,
-    /// Until when somebody is finding out.
+    /// The end of the current probe's lease.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probing_until: Option<Timestamp>,
 }
 
-/// What opened a breaker.
+/// The cause of an open breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// Calls failed.
     Failures,
-    /// The authority's own status service said so.
+    /// The authority's own status service reported it.
     Status,
 }
 
-/// Its attribute in the table.
+/// The attribute in the table.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     failures: BTreeMap<String, Failures>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    open: Option<Open>,
+    open: Option<OpenBreaker>,
 }
 
 impl Table {
-    /// Replaces a breaker, if it is still the one that was seen. Answers with the breaker as it is now, and whether this
-    /// call wrote it.
+    /// Replaces a breaker, if it is unchanged since it was read. Returns the current breaker, and whether this call
+    /// wrote it.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn replace_breaker(
         &self,
         environment: Environment,
@@ -120,10 +122,7 @@ impl Table {
             .set(VERSION, number(seen.version + 1))
             .set(BREAKER, text(&kept))
             .set(WRITER, text(&writer));
-        let change = match seen.version {
-            0 => change.when("attribute_not_exists(#ve)"),
-            version => change.when("#ve = :seen").bind(":seen", number(version)),
-        };
+        let change = change.still(VERSION, (seen.version > 0).then(|| number(seen.version)));
         match self.apply("replace breaker", change).await? {
             Applied::Done(stored) => Ok((read(&stored)?, true)),
             Applied::Refused(Some(stored)) => {

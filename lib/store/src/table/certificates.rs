@@ -1,7 +1,7 @@
-//! What may be shown of a company's certificates: the active one on the profile, and all that there were.
+//! Summaries of a company's certificates: the active one on the profile, and the history.
 //!
-//! The certificates themselves are in the vault. Which one is active stands in one place, the company's profile; the
-//! history has an item per certificate, so the same file uploaded twice is one entry.
+//! The certificates themselves are in the vault. Only the company's profile names the active one. The history has one
+//! item per certificate, so a file that is uploaded twice is one entry.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::Rnc;
@@ -11,8 +11,9 @@ use super::{
     Query, Sort, Table,
     change::Change,
     companies::{COMPANY, UPDATED_AT, VERIFIED},
+    condition::{absent, equals, exists},
     item::{Stored, bytes, flag, instant, text},
-    keys::{self, SK},
+    keys::{self, PK, SK},
     write::{Part, Transacted},
 };
 use crate::{
@@ -29,11 +30,11 @@ const NOT_BEFORE: &str = "cert_not_before";
 const NOT_AFTER: &str = "cert_not_after";
 const STORED_AT: &str = "cert_stored_at";
 
-/// What may be shown of a stored certificate.
+/// The public data of a stored certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CertificateSummary {
     pub sha256: [u8; 32],
-    /// The name that people know it by.
+    /// The name that the company gave it.
     pub alias: String,
     pub subject: String,
     pub issuer: String,
@@ -44,24 +45,27 @@ pub struct CertificateSummary {
 }
 
 impl CertificateSummary {
-    /// The id under which its company knows it.
+    /// The id of the certificate within its company.
     pub fn id(&self, company: &CompanyId) -> CertificateId {
         CertificateId::of(company, &self.sha256)
     }
 }
 
-/// What became of making a certificate the active one.
+/// The result of activating a certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CertificateActivated {
     Done,
-    /// Another verified company has the RNC that the certificate was to claim; nothing was written.
+    /// Another verified company has the RNC that was to be claimed; nothing was written.
     RncTaken,
     NoCompany,
 }
 
 impl Table {
-    /// Notes that the vault holds this certificate now, and adds it to the history. With `claim` the company is verified by
-    /// it, and takes its RNC.
+    /// Records that the vault now has this certificate, and adds it to the history. With `claim`, the certificate also
+    /// verifies the company, which takes the RNC.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn activate_certificate(
         &self,
         company: &CompanyId,
@@ -77,15 +81,14 @@ impl Table {
             profile = profile.set(VERIFIED, flag(true));
         }
         let mut parts = vec![
-            Part::Update(profile.when("attribute_exists(#pk)")),
+            Part::Update(profile.when(exists(PK))),
             Part::Update(history(company, summary)),
         ];
         if let Some(rnc) = claim {
-            // Its own claim is no obstacle: the answer to an earlier try may have got lost.
+            // The company's own claim does not conflict: the answer to an earlier try may have been lost.
             let owner = Change::of(keys::rnc(rnc.as_str()))
                 .set(COMPANY, text(company))
-                .when("attribute_not_exists(#pk) OR #company = :company")
-                .bind(":company", text(company));
+                .when(absent(PK).or(equals(COMPANY, text(company))));
             parts.push(Part::Update(owner));
         }
         match self.transact("activate certificate", parts).await? {
@@ -98,6 +101,9 @@ impl Table {
     }
 
     /// Every certificate that the company ever had, newest first.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn certificates(&self, company: &CompanyId) -> Result<Vec<CertificateSummary>, StoreError> {
         let query = Query {
             sort: Sort::BeginsWith(SK, keys::CERTIFICATE.to_owned()),
@@ -112,7 +118,7 @@ impl Table {
     }
 }
 
-/// The entry in the history. Writing it again renews it.
+/// The entry in the history; a repeated write updates it.
 pub(super) fn history(company: &CompanyId, summary: &CertificateSummary) -> Change {
     let change = Change::of(keys::certificate(company, &summary.id(company)));
     attributes(summary)
@@ -120,7 +126,7 @@ pub(super) fn history(company: &CompanyId, summary: &CertificateSummary) -> Chan
         .fold(change, |change, (name, value)| change.set(name, value))
 }
 
-/// The same on a profile and in the history.
+/// The attributes on a profile and in the history.
 pub(super) fn attributes(summary: &CertificateSummary) -> [(&'static str, AttributeValue); 8] {
     [
         (SHA256, bytes(summary.sha256)),
@@ -134,7 +140,7 @@ pub(super) fn attributes(summary: &CertificateSummary) -> [(&'static str, Attrib
     ]
 }
 
-/// The certificate on an item that may have one.
+/// The certificate on an item, if it has one.
 pub(super) fn read(stored: &Stored) -> Result<Option<CertificateSummary>, StoreError> {
     let Some(sha256) = stored.opt_hash(SHA256)? else {
         return Ok(None);

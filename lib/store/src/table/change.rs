@@ -1,46 +1,48 @@
-//! An update of one item, as DynamoDB wants to be told.
+//! An update of one item, in DynamoDB's expressions.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    fmt::Write as _,
-};
+use std::collections::BTreeMap;
 
 use aws_sdk_dynamodb::{
     error::BuildError,
     operation::update_item::builders::UpdateItemFluentBuilder,
     types::{AttributeValue, ReturnValuesOnConditionCheckFailure, Update},
 };
+use jiff::Timestamp;
 
-use super::keys::Key;
+use super::{
+    condition::{Names, Predicate, Values, placeholder, still},
+    item::text,
+    keys::{self, DUE, Key},
+};
 
-/// What becomes of an attribute that may be there or not.
+/// The change of an optional attribute.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Edit<T> {
+pub enum FieldEdit<T> {
     #[default]
     Keep,
-    /// The attribute goes.
+    /// Removes the attribute.
     Clear,
     Set(T),
 }
 
-impl<T> Edit<T> {
-    pub fn map<U>(self, to: impl FnOnce(T) -> U) -> Edit<U> {
+impl<T> FieldEdit<T> {
+    pub fn map<U>(self, to: impl FnOnce(T) -> U) -> FieldEdit<U> {
         match self {
-            Self::Keep => Edit::Keep,
-            Self::Clear => Edit::Clear,
-            Self::Set(value) => Edit::Set(to(value)),
+            Self::Keep => FieldEdit::Keep,
+            Self::Clear => FieldEdit::Clear,
+            Self::Set(value) => FieldEdit::Set(to(value)),
         }
     }
 }
 
-/// An update of one item: what changes, on which condition.
+/// An update of one item, with its condition.
 #[derive(Debug, Clone)]
 pub(crate) struct Change {
     key: Key,
     clauses: BTreeMap<&'static str, Vec<String>>,
-    condition: Option<String>,
-    names: HashMap<String, String>,
-    values: HashMap<String, AttributeValue>,
+    condition: Option<Predicate>,
+    names: Names,
+    values: Values,
 }
 
 impl Change {
@@ -49,8 +51,8 @@ impl Change {
             key,
             clauses: BTreeMap::new(),
             condition: None,
-            names: HashMap::new(),
-            values: HashMap::new(),
+            names: Names::new(),
+            values: Values::new(),
         }
     }
 
@@ -60,7 +62,7 @@ impl Change {
         self.clause("SET", format!("{name} = {value}"))
     }
 
-    /// `SET name = value` unless the attribute is there already.
+    /// `SET name = value` unless the attribute exists.
     pub(crate) fn set_once(mut self, name: &str, value: AttributeValue) -> Self {
         let (name, value) = self.placeholders(name, value);
         self.clause("SET", format!("{name} = if_not_exists({name}, {value})"))
@@ -81,11 +83,11 @@ impl Change {
         }
     }
 
-    pub(crate) fn edit(self, name: &str, edit: Edit<AttributeValue>) -> Self {
+    pub(crate) fn edit(self, name: &str, edit: FieldEdit<AttributeValue>) -> Self {
         match edit {
-            Edit::Keep => self,
-            Edit::Clear => self.remove(&[name]),
-            Edit::Set(value) => self.set(name, value),
+            FieldEdit::Keep => self,
+            FieldEdit::Clear => self.remove(&[name]),
+            FieldEdit::Set(value) => self.set(name, value),
         }
     }
 
@@ -96,62 +98,38 @@ impl Change {
         })
     }
 
-    /// `ADD name value`: counts up, from zero when absent.
+    /// Moves an item that is on the due index, or takes it off.
+    pub(crate) fn due_at(self, next: Option<Timestamp>) -> Self {
+        match next {
+            Some(next) => self.set(DUE.sk, text(keys::due_sort(next))),
+            None => self.remove(&[DUE.pk, DUE.sk]),
+        }
+    }
+
+    /// `ADD name value`: increments, from zero when absent.
     pub(crate) fn add(mut self, name: &str, value: AttributeValue) -> Self {
         let (name, value) = self.placeholders(name, value);
         self.clause("ADD", format!("{name} {value}"))
     }
 
-    /// `DELETE name elements`: takes elements out of a set; the empty set is no attribute.
+    /// `DELETE name elements`: removes elements from a set; DynamoDB removes an empty set.
     pub(crate) fn delete(mut self, name: &str, elements: AttributeValue) -> Self {
         let (name, elements) = self.placeholders(name, elements);
         self.clause("DELETE", format!("{name} {elements}"))
     }
 
-    /// The condition, in DynamoDB's own words. Names are written `#name`, values `:name` and given by [`Self::bind`].
-    pub(crate) fn when(mut self, condition: impl Into<String>) -> Self {
-        let condition = condition.into();
-        let mut rest = condition.as_str();
-        while let Some(start) = rest.find('#') {
-            let name = &rest[start + 1..];
-            let end = name.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(name.len());
-            self.name(&name[..end]);
-            rest = &name[end..];
-        }
-        self.condition = Some(condition);
-        self
-    }
-
-    /// One more condition beside [`Self::when`], which must hold too.
-    pub(crate) fn and(mut self, also: &str) -> Self {
-        let condition = match self.condition.take() {
-            Some(condition) => format!("{condition} AND {also}"),
-            None => also.to_owned(),
-        };
-        self.when(condition)
-    }
-
-    /// The condition, beside any other, that an attribute is still what it was seen to be, or still absent.
-    pub(crate) fn still(mut self, name: &str, seen: Option<AttributeValue>) -> Self {
-        let name = self.name(name);
-        let still = match seen {
-            Some(seen) => {
-                let placeholder = format!(":seen_{}", &name[1..]);
-                self.values.insert(placeholder.clone(), seen);
-                format!("{name} = {placeholder}")
-            }
-            None => format!("attribute_not_exists({name})"),
-        };
+    /// The condition of the write, beside any other.
+    pub(crate) fn when(mut self, also: Predicate) -> Self {
         self.condition = Some(match self.condition.take() {
-            Some(condition) => format!("{condition} AND {still}"),
-            None => still,
+            Some(condition) => condition.and(also),
+            None => also,
         });
         self
     }
 
-    pub(crate) fn bind(mut self, placeholder: &str, value: AttributeValue) -> Self {
-        self.values.insert(placeholder.to_owned(), value);
-        self
+    /// The condition, beside any other, that an attribute is still what it was seen to be, or still absent.
+    pub(crate) fn still(self, name: &str, seen: Option<AttributeValue>) -> Self {
+        self.when(still(name, seen))
     }
 
     fn clause(mut self, verb: &'static str, text: String) -> Self {
@@ -159,17 +137,8 @@ impl Change {
         self
     }
 
-    /// Every name goes through a placeholder: several short ones are reserved words of DynamoDB.
     fn name(&mut self, name: &str) -> String {
-        let mut placeholder = String::from("#");
-        for character in name.chars() {
-            match character {
-                c if c.is_ascii_alphanumeric() => placeholder.push(c),
-                c => {
-                    let _ = write!(placeholder, "_{:x}", u32::from(c));
-                }
-            }
-        }
+        let placeholder = placeholder(name);
         self.names.insert(placeholder.clone(), name.to_owned());
         placeholder
     }
@@ -181,33 +150,43 @@ impl Change {
         (name, placeholder)
     }
 
-    /// The same update as a request of its own.
+    /// The update as a request of its own.
     pub(crate) fn fill(&self, request: UpdateItemFluentBuilder) -> UpdateItemFluentBuilder {
+        let (condition, names, values) = self.bound_condition();
         request
             .set_key(Some(self.key.attributes()))
             .set_update_expression(self.expression())
-            .set_condition_expression(self.condition.clone())
-            .set_expression_attribute_names(Some(self.names.clone()))
-            .set_expression_attribute_values(self.values())
+            .set_condition_expression(condition)
+            .set_expression_attribute_names(Some(names))
+            .set_expression_attribute_values(values)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
     }
 
-    /// The same update as a part of a transaction.
+    /// The update as a part of a transaction.
     pub(crate) fn in_transaction(&self, table: &str) -> Result<Update, BuildError> {
+        let (condition, names, values) = self.bound_condition();
         Update::builder()
             .table_name(table)
             .set_key(Some(self.key.attributes()))
             .set_update_expression(self.expression())
-            .set_condition_expression(self.condition.clone())
-            .set_expression_attribute_names(Some(self.names.clone()))
-            .set_expression_attribute_values(self.values())
+            .set_condition_expression(condition)
+            .set_expression_attribute_names(Some(names))
+            .set_expression_attribute_values(values)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
             .build()
     }
 
     #[cfg(test)]
-    pub(crate) fn condition(&self) -> Option<&str> {
-        self.condition.as_deref()
+    pub(crate) fn condition(&self) -> String {
+        self.bound_condition().0.unwrap_or_default()
+    }
+
+    /// The condition in the syntax of DynamoDB, with all names and values of the write.
+    fn bound_condition(&self) -> (Option<String>, Names, Option<Values>) {
+        let (mut names, mut values) = (self.names.clone(), self.values.clone());
+        let condition = self.condition.as_ref();
+        let condition = condition.map(|condition| condition.bind(&mut names, &mut values));
+        (condition, names, (!values.is_empty()).then_some(values))
     }
 
     fn expression(&self) -> Option<String> {
@@ -218,19 +197,15 @@ impl Change {
             .collect();
         (!clauses.is_empty()).then(|| clauses.join(" "))
     }
-
-    fn values(&self) -> Option<HashMap<String, AttributeValue>> {
-        (!self.values.is_empty()).then(|| self.values.clone())
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::item::text;
+    use crate::table::condition::{above, absent, among, exists};
 
     #[test]
-    fn a_change_writes_every_name_as_a_placeholder() {
+    fn every_name_and_value_is_a_placeholder() {
         let change = Change::of(Key {
             pk: "a".into(),
             sk: "b".into(),
@@ -238,13 +213,19 @@ mod tests {
         .set("st", text("x"))
         .add("31:accepted", AttributeValue::N("1".into()))
         .remove(&["lu"])
-        .when("#st IN (:a) AND attribute_not_exists(#lu)")
-        .bind(":a", text("y"));
+        .when(among("st", vec![text("y"), text("z")]))
+        .when(absent("lu").or(above("lu", text("t")).and(exists("st"))));
         assert_eq!(
             change.expression().unwrap(),
             "ADD #31_3aaccepted :new_31_3aaccepted REMOVE #lu SET #st = :new_st"
         );
-        let mut names: Vec<_> = change.names.into_iter().collect();
+        let (condition, names, values) = change.bound_condition();
+        assert_eq!(
+            condition.unwrap(),
+            "#st IN (:st, :st_) AND (attribute_not_exists(#lu) OR (#lu > :lu AND attribute_exists(#st)))"
+        );
+        assert_eq!(values.unwrap()[":st_"], text("z"));
+        let mut names: Vec<_> = names.into_iter().collect();
         names.sort();
         assert_eq!(
             names,

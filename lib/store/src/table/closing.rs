@@ -1,61 +1,63 @@
-//! Which days of a company's environment are closed: their counters were compared with the list of their receipts, and lists
-//! believe them.
+//! Closed days of a company's environment: their counters were compared with the list of their receipts, and lists rely
+//! on them.
 //!
-//! Counters are written beside a receipt, so a count can be lost or written twice. Housekeeping compares each day once, half an
-//! hour after its end, and sums up each month that is over. A receipt of an earlier day that ends, becomes `failed` or leaves that
-//! state may lose its count too: it leaves a late change here before its state is written, and the day is compared again once that
-//! write is certainly over. Until then lists read the day from the index. So no list depends on a counter that nobody compared.
+//! Counters are written separately from the receipt, so a count can be lost or written twice. Housekeeping compares
+//! each day once, half an hour after its end, and sums up each past month. A receipt of an earlier day may lose its
+//! count too when it reaches a final state, becomes `failed` or leaves that state: it records a late change here before
+//! its state is written, and the day is compared again once that write is certainly over. Until then lists read the day
+//! from the index. So no list depends on a counter that was not compared.
 
 use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp, ToSpan as _, civil::Date};
 
 use super::{
-    DayCounts, Query, Sort, Table,
+    Query, Sort, Table,
     change::Change,
-    counters,
+    condition::equals,
+    counters::{self, DayCounts},
     item::{NewItem, Stored, instant, text},
     keys::{self, DUE, SK},
-    write::Applied,
 };
 use crate::{StoreError, ids::Scope};
 
-/// How many partitions of the due index hold days.
+/// The number of partitions of the due index that hold days.
 pub const DAY_SHARDS: u8 = 4;
-/// As long as the longest time limit of a function: by then a late change was written, or never will be.
+/// The longest time limit of a function: after it, the state change that follows a late change was written, or never
+/// will be.
 pub const WRITTEN_WITHIN: SignedDuration = SignedDuration::from_mins(15);
-/// When a day is closed, after its end: who wrote no late change before the first [`WRITTEN_WITHIN`] is done by then.
+/// When a day is closed, after its end. A writer that found the day open finished within [`WRITTEN_WITHIN`].
 const CLOSED_AFTER: SignedDuration = SignedDuration::from_mins(30);
-/// Companies are closed one after the other within this time.
+/// The closings of all companies are spread over this time.
 const CLOSING_SPREAD: SignedDuration = SignedDuration::from_hours(2);
-/// When the days of a new environment are looked at first: no sign-up is under way any more.
+/// When the days of a new environment are first due: every sign-up is finished by then.
 pub(super) const FIRST_LOOK: SignedDuration = SignedDuration::from_hours(1);
-/// How often a day is compared again that changes meanwhile.
+/// Upper bound of the comparisons of a day that changes concurrently.
 const ROUNDS: u32 = 3;
 
 /// The last day that is closed.
 const UNTIL: &str = "un";
-/// When a late change was written last.
+/// The time of the last late change.
 const LATE_AT: &str = "la";
 
-/// What is known of the days of a company's environment.
+/// The state of the days of a company's environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Closing {
     /// Days up to this one are closed. `None`: no day was closed yet.
     pub until: Option<Date>,
-    /// Days with a late change that nobody compared yet.
+    /// Days with a late change that were not compared yet.
     pub late: BTreeSet<Date>,
     /// Whether housekeeping knows of the environment.
     pub is_begun: bool,
 }
 
 impl Closing {
-    /// Whether the counters of a day are what its receipts are.
+    /// Whether the counters of a day are exact.
     pub fn is_exact(&self, day: Date) -> bool {
         self.until.is_some_and(|until| day <= until) && !self.late.contains(&day)
     }
 
-    /// The same for a month, by its first day.
+    /// Whether the counters of a month, given by its first day, are exact.
     pub fn is_exact_month(&self, first: Date) -> bool {
         let last = first.last_of_month();
         self.until.is_some_and(|until| last <= until) && self.late.range(first..=last).next().is_none()
@@ -66,7 +68,7 @@ impl Closing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DueDays {
     pub scope: Scope,
-    /// The day of a late change; `None`: the next days are to be closed.
+    /// The day of a late change; `None` when the next days must be closed.
     pub late: Option<Date>,
     pub at: Timestamp,
 }
@@ -76,7 +78,7 @@ pub fn last_to_close(now: Timestamp) -> Date {
     keys::fiscal_day(now - CLOSED_AFTER).saturating_sub(1.day())
 }
 
-/// Receipts that were created before this instant are of a day that may be closed before their end is written.
+/// Receipts created before this instant belong to a day that may be closed before their final state is written.
 pub(super) fn created_since(now: Timestamp) -> Timestamp {
     keys::end_of_day(keys::fiscal_day(now - WRITTEN_WITHIN).saturating_sub(1.day()))
 }
@@ -92,7 +94,10 @@ fn shard_of(scope: &Scope) -> u8 {
 }
 
 impl Table {
-    /// What is known of an environment's days.
+    /// The state of an environment's days.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn closing(&self, scope: &Scope) -> Result<Closing, StoreError> {
         let query = Query {
             consistent: true,
@@ -110,7 +115,10 @@ impl Table {
         Ok(closing)
     }
 
-    /// Makes housekeeping close an environment's days from an instant on. Again changes nothing.
+    /// Schedules the closing of an environment's days from an instant on. A repeated call has no effect.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn begin_closing(&self, scope: &Scope, first_look: Timestamp) -> Result<(), StoreError> {
         let item = NewItem::new(&keys::closing(scope))
             .with(DUE.pk, text(keys::due_days_partition(shard_of(scope))))
@@ -119,7 +127,7 @@ impl Table {
         self.put_new("begin closing", item).await.map(|_| ())
     }
 
-    /// Records that a receipt of this day is about to reach its end, to become `failed`, or to leave that state.
+    /// Records that a receipt of this day is about to reach a final state, to become `failed`, or to leave that state.
     pub(super) async fn note_late_change(&self, scope: &Scope, day: Date, now: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(keys::late_change(scope, day))
             .set(LATE_AT, instant(now))
@@ -128,7 +136,10 @@ impl Table {
         self.apply("note late change", change).await.map(|_| ())
     }
 
-    /// The days of one shard whose time has come, the most overdue first.
+    /// The due entries of one shard, the most overdue first.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn due_days(&self, shard: u8, now: Timestamp, limit: usize) -> Result<Vec<DueDays>, StoreError> {
         let query = Query {
             sort: Sort::Between(DUE.sk, keys::due_sort(Timestamp::UNIX_EPOCH), keys::due_sort(now)),
@@ -149,7 +160,10 @@ impl Table {
         entries.iter().map(read).collect()
     }
 
-    /// Counts a day's receipts by the list of them.
+    /// Counts a day's receipts by their list.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn counted_by_list(&self, scope: &Scope, day: Date) -> Result<DayCounts, StoreError> {
         let mut counted = DayCounts::none(day);
         let mut after = None;
@@ -167,8 +181,11 @@ impl Table {
         }
     }
 
-    /// Compares a day's counters with its list and sets them right, and the sum of its month with them. Says what they were before,
-    /// when that was something else.
+    /// Compares a day's counters with its list and corrects them, and the sum of its month. Returns the previous counts
+    /// if they were wrong.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails; [`StoreError::Contended`] when other writers keep changing the record.
     pub async fn recount_day(
         &self,
         scope: &Scope,
@@ -194,7 +211,10 @@ impl Table {
         })
     }
 
-    /// Sums up the days of a month that are all closed.
+    /// Sums up a month whose days are all closed.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails, or when the record keeps changing.
     pub async fn sum_up_month(&self, scope: &Scope, first: Date) -> Result<(), StoreError> {
         let days = self.latest_day_counts(scope, first, first.last_of_month()).await?;
         let mut month = DayCounts::none(first);
@@ -210,7 +230,10 @@ impl Table {
         Err(StoreError::retry("sum up month", "another look summed it up meanwhile"))
     }
 
-    /// The counts of months that were summed up, from one month to another, both included, by their first days.
+    /// The counts of the summed-up months between two months, both included and given by their first days.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn month_counts(&self, scope: &Scope, from: Date, to: Date) -> Result<Vec<DayCounts>, StoreError> {
         let query = Query {
             sort: Sort::Between(SK, keys::month_sort(from), keys::month_sort(to)),
@@ -227,38 +250,45 @@ impl Table {
             .collect()
     }
 
-    /// Ends a look at an environment's days: they are closed until then. `false`: another look did before.
+    /// Ends a run over an environment's days, which are now closed up to `until`. Returns `false` when another run
+    /// ended before.
     pub async fn days_closed(&self, entry: &DueDays, until: Date, now: Timestamp) -> Result<bool, StoreError> {
-        let next = match until < last_to_close(now) {
-            true => now,
-            false => next_closing(&entry.scope, until),
+        let next = if until < last_to_close(now) {
+            now
+        } else {
+            next_closing(&entry.scope, until)
         };
         self.move_due(entry, next, Some(until)).await
     }
 
-    /// Looks at these days again later. `false`: another look moved them before.
+    /// Postpones these days. Returns `false` when another run has moved them.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn put_off_days(&self, entry: &DueDays, next: Timestamp) -> Result<bool, StoreError> {
         self.move_due(entry, next, None).await
     }
 
-    /// When the last late change of a day was written, which is certainly over after [`WRITTEN_WITHIN`].
+    /// The time of the last late change of a day. Its state write is certainly over after [`WRITTEN_WITHIN`].
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn late_change(&self, scope: &Scope, day: Date) -> Result<Option<Timestamp>, StoreError> {
         let stored = self.read("read late change", &keys::late_change(scope, day)).await?;
         stored.map(|stored| stored.instant(LATE_AT)).transpose()
     }
 
-    /// Forgets a late change whose day was compared, unless there was another one since.
+    /// Removes a late change whose day was compared, unless a newer one was recorded.
     pub async fn late_change_is_counted(&self, scope: &Scope, day: Date, seen: Timestamp) -> Result<bool, StoreError> {
-        self.delete_of(
-            "forget late change",
-            &keys::late_change(scope, day),
-            LATE_AT,
-            instant(seen),
-        )
-        .await
+        let key = keys::late_change(scope, day);
+        self.delete_when("forget late change", &key, equals(LATE_AT, instant(seen)))
+            .await
     }
 
-    /// Takes an environment whose company is gone off the index.
+    /// Takes an environment without a company off the index.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn forget_closing(&self, scope: &Scope) -> Result<bool, StoreError> {
         self.delete("forget closing", &keys::closing(scope)).await
     }
@@ -277,9 +307,8 @@ impl Table {
         let change = Change::of(key)
             .set(DUE.sk, text(keys::due_sort(next)))
             .set_some(UNTIL, until.map(text))
-            .when("#ds = :seen")
-            .bind(":seen", text(keys::due_sort(entry.at)));
-        Ok(matches!(self.apply("move due days", change).await?, Applied::Done(_)))
+            .when(equals(DUE.sk, text(keys::due_sort(entry.at))));
+        self.applied("move due days", change).await
     }
 }
 

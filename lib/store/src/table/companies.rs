@@ -1,6 +1,6 @@
-//! Companies, who owns an RNC, and the sign-ups of the last hour.
+//! Companies, owners of RNCs, and the sign-ups of the last hour.
 //!
-//! A self-registered company is unverified and does not own its RNC; a verified one does, alone.
+//! A self-registered company is unverified and does not own its RNC. A verified company owns it exclusively.
 
 mod changes;
 mod settings;
@@ -14,9 +14,11 @@ use super::{
     api_keys::NewApiKey,
     certificates::{self, CertificateSummary},
     change::Change,
-    closing, invitations,
+    closing,
+    condition::{absent, at_most, equals},
+    invitations,
     item::{Item, NewItem, Stored, bytes, expiry, flag, instant, text},
-    keys::{self, TTL},
+    keys::{self, PK, TTL},
     write::{Part, Transacted},
 };
 use crate::{
@@ -43,7 +45,7 @@ pub(super) const COMPANY: &str = "company";
 const API_KEY: &str = "api_key";
 const BODY_HASH: &str = "body_hash";
 
-/// How long a sign-up may be repeated with the same idempotency key.
+/// How long a sign-up may be retried with the same idempotency key.
 pub(crate) const SIGNUP_REPEATABLE: SignedDuration = SignedDuration::from_hours(1);
 
 /// A company's profile.
@@ -60,7 +62,7 @@ pub struct Company {
     pub verified: bool,
     pub certificate: Option<CertificateSummary>,
     pub settings: CompanySettings,
-    /// Since when the operator keeps it from working.
+    /// The time at which the operator deactivated it.
     pub deactivated_at: Option<Timestamp>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
@@ -84,10 +86,10 @@ pub struct NewCompany {
     pub phone: Option<String>,
     pub default_environment: Environment,
     pub verified: bool,
-    /// The certificate that the vault holds already.
+    /// The certificate, which is in the vault already.
     pub certificate: Option<CertificateSummary>,
     pub signup: Option<NewSignup>,
-    /// SHA-256 of the invitation's code that it comes with.
+    /// SHA-256 of the code of its invitation.
     pub invitation: Option<[u8; 32]>,
     pub created_at: Timestamp,
 }
@@ -108,7 +110,7 @@ pub struct SignupRecord {
     pub key: [u8; 32],
     pub body_hash: [u8; 32],
     pub company: CompanyId,
-    /// The API key that the latest answer showed.
+    /// The API key of the latest answer.
     pub api_key: ApiKeyId,
 }
 
@@ -117,7 +119,7 @@ pub enum CompanyCreated {
     New,
     /// Another verified company has this RNC.
     RncTaken,
-    /// A sign-up with this idempotency key came first: read it with [`Table::signup`].
+    /// A sign-up with this idempotency key was first: read it with [`Table::signup`].
     SignupRepeated,
     /// The invitation is used up or expired.
     InvitationSpent,
@@ -126,8 +128,11 @@ pub enum CompanyCreated {
 }
 
 impl Table {
-    /// Creates a company together with its claim on the RNC (if verified), its sign-up record, its use of an invitation and
-    /// its first API key (if any).
+    /// Creates a company together with its claim on the RNC (if verified), its sign-up record, its use of an invitation
+    /// and its first API key (if any).
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn create_company(
         &self,
         new: NewCompany,
@@ -147,10 +152,9 @@ impl Table {
             outcomes.push(CompanyCreated::RncTaken);
         }
         if let Some(signup) = &new.signup {
-            // DynamoDB removes expired items late, so an old record may be in the way.
+            // DynamoDB removes expired items late, so an old record may still exist.
             let change = signup_change(signup, &new.id, new.created_at)
-                .when("attribute_not_exists(#pk) OR #ttl <= :now")
-                .bind(":now", expiry(new.created_at));
+                .when(absent(PK).or(at_most(TTL, expiry(new.created_at))));
             parts.push(Part::Update(change));
             outcomes.push(CompanyCreated::SignupRepeated);
         }
@@ -167,7 +171,7 @@ impl Table {
         let refusals = match self.transact("create company", parts).await {
             Ok(Transacted::Done) => return Ok(CompanyCreated::New),
             Ok(Transacted::Refused(refusals)) => refusals,
-            // Nobody else draws the same id: a company under it is this one, and only the answer was lost.
+            // The id is random, so a company with this id is this one, and only the answer was lost.
             Err(error) if error.is_retryable() => {
                 return match self.read("read company", &keys::company(&new.id)).await? {
                     Some(_) => Ok(CompanyCreated::New),
@@ -180,18 +184,28 @@ impl Table {
         Ok(outcomes.get(refused).copied().unwrap_or(CompanyCreated::IdTaken))
     }
 
+    /// The company with this id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn company(&self, id: &CompanyId) -> Result<Option<Company>, StoreError> {
         let stored = self.read("read company", &keys::company(id)).await?;
         stored.map(|stored| read_company(*id, &stored)).transpose()
     }
 
     /// The verified company that owns an RNC.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn company_by_rnc(&self, rnc: &Rnc) -> Result<Option<CompanyId>, StoreError> {
         let stored = self.read_settled("read RNC owner", &keys::rnc(rnc.as_str())).await?;
         stored.map(|stored| stored.parse(COMPANY)).transpose()
     }
 
     /// The sign-up of the last hour with this idempotency key.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn signup(&self, key: &[u8; 32], now: Timestamp) -> Result<Option<SignupRecord>, StoreError> {
         let Some(stored) = self.read("read sign-up", &keys::signup(key)).await? else {
             return Ok(None);
@@ -207,8 +221,11 @@ impl Table {
         }))
     }
 
-    /// A repeated sign-up: revokes the API key of the earlier answer and makes the new one. `false`: another repeat was
-    /// faster, or the key is gone.
+    /// Retries a sign-up: revokes the API key of the earlier answer and creates a new one. Returns `false` when another
+    /// retry was faster, or the key is gone.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn replace_signup_key(
         &self,
         signup: &SignupRecord,
@@ -220,9 +237,8 @@ impl Table {
         };
         let record = Change::of(keys::signup(&signup.key))
             .set(API_KEY, text(new.id))
-            .when("company = :company AND api_key = :old")
-            .bind(":company", text(signup.company))
-            .bind(":old", text(signup.api_key));
+            .when(equals(COMPANY, text(signup.company)))
+            .when(equals(API_KEY, text(signup.api_key)));
         let mut parts = vec![Part::Update(record)];
         parts.extend(super::api_keys::revocation(&signup.company, &signup.api_key, &old_hash, now).map(Part::Update));
         parts.extend(new.items().map(Part::PutNew));

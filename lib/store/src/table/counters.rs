@@ -1,9 +1,9 @@
-//! Counters: one item per company, environment and day, with how many receipts were created, how they ended and what they
-//! come to.
+//! Counters: one item per company, environment and day, with the number of created receipts, their final states and
+//! their amounts.
 //!
-//! They are counted beside the receipt's own write, not with it: housekeeping compares each day with the list of its receipts
-//! ([`closing`](super::closing)).
-//! A verdict counts on the day of the receipt's creation, so that lists of that day can use it.
+//! They are written separately from the receipt: housekeeping compares each day with the list of its receipts
+//! ([`closing`](super::closing)). A verdict counts on the day of the receipt's creation, so that lists of that day can
+//! use it.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -22,7 +22,7 @@ use crate::{
     ids::{ApiKeyId, Scope},
 };
 
-/// Ends the name of a count of centavos.
+/// Ends the name of an amount in centavos.
 const AMOUNT: &str = "$";
 
 /// The counts of one day, or of a month under its first day.
@@ -31,9 +31,9 @@ pub struct DayCounts {
     pub day: Date,
     pub created: BTreeMap<ReceiptType, u64>,
     pub ended: BTreeMap<(ReceiptType, ReceiptState), u64>,
-    /// How many were `failed` when the day was last counted by its list; nothing counts them before.
+    /// The number of `failed` receipts when the day was last counted by its list; no write counts them.
     pub failed: BTreeMap<ReceiptType, u64>,
-    /// What the created ones (without a state) and the ended ones come to, in centavos.
+    /// The amounts of the created receipts (without a state) and of the ended ones, in centavos.
     pub centavos: BTreeMap<(ReceiptType, Option<ReceiptState>), u128>,
 }
 
@@ -49,7 +49,7 @@ impl DayCounts {
         }
     }
 
-    /// Counts a receipt of this day as it is now.
+    /// Counts a receipt of this day in its current state.
     pub fn add(&mut self, ecf_type: ReceiptType, state: ReceiptState, monto_total: &str) {
         let centavos = centavos(monto_total);
         *self.created.entry(ecf_type).or_default() += 1;
@@ -79,7 +79,7 @@ impl DayCounts {
         }
     }
 
-    /// These counts without the failed receipts, which are right only on a closed day.
+    /// These counts without the failed receipts, which are exact only on a closed day.
     #[must_use]
     pub fn without_failed(mut self) -> Self {
         self.failed.clear();
@@ -87,7 +87,7 @@ impl DayCounts {
     }
 }
 
-/// An amount as receipts keep it. One that cannot be read counts nothing: the receipt's own check tells about it.
+/// A stored amount in centavos. An amount that does not parse counts as zero; the receipt's own check reports it.
 fn centavos(monto_total: &str) -> u128 {
     let monto = Monto::parse(monto_total, Amounts::Verbatim);
     monto.map_or(0, |monto| monto.centavos())
@@ -109,7 +109,7 @@ impl fmt::Display for DayCounts {
     }
 }
 
-/// Each count under the name of its attribute.
+/// Each count with the name of its attribute.
 pub(super) fn names(counts: &DayCounts) -> BTreeMap<String, u128> {
     let created = counts
         .created
@@ -142,7 +142,10 @@ fn amount_name(ecf_type: ReceiptType, state: Option<ReceiptState>) -> String {
 }
 
 impl Table {
-    /// Counts a receipt that was created on this day, and notes which API key asked for it, and when.
+    /// Counts a receipt that was created on this day, and records which API key issued it, and when.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn count_created(
         &self,
         scope: &Scope,
@@ -151,7 +154,7 @@ impl Table {
         monto_total: &str,
         asked_by: Option<(&ApiKeyId, Timestamp)>,
     ) -> Result<(), StoreError> {
-        let change = counted(scope, day, (ecf_type, None), monto_total);
+        let change = counted(scope, day, ecf_type, None, monto_total);
         let change = match asked_by {
             Some((key, at)) => key_uses::issued(change, key, at),
             None => change,
@@ -159,7 +162,10 @@ impl Table {
         self.apply("count", change).await.map(|_| ())
     }
 
-    /// Counts how a receipt that was created on this day ended.
+    /// Counts the final state of a receipt that was created on this day.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn count_verdict(
         &self,
         scope: &Scope,
@@ -168,29 +174,30 @@ impl Table {
         state: ReceiptState,
         monto_total: &str,
     ) -> Result<(), StoreError> {
-        let change = counted(scope, day, (ecf_type, Some(state)), monto_total);
+        let change = counted(scope, day, ecf_type, Some(state), monto_total);
         self.apply("count", change).await.map(|_| ())
     }
 
-    /// The counts of the days from `from` to `to`, both included; days without receipts are left out.
+    /// The counts of the days from `from` to `to`, both included; days without receipts are omitted.
     pub async fn day_counts(&self, scope: &Scope, from: Date, to: Date) -> Result<Vec<DayCounts>, StoreError> {
-        self.read_days(scope, (from, to), false).await
+        self.read_days(scope, from, to, false).await
     }
 
-    /// The same as of every write answered before.
+    /// The counts of the days, with a strongly consistent read.
     pub(super) async fn latest_day_counts(
         &self,
         scope: &Scope,
         from: Date,
         to: Date,
     ) -> Result<Vec<DayCounts>, StoreError> {
-        self.read_days(scope, (from, to), true).await
+        self.read_days(scope, from, to, true).await
     }
 
     async fn read_days(
         &self,
         scope: &Scope,
-        (from, to): (Date, Date),
+        from: Date,
+        to: Date,
         consistent: bool,
     ) -> Result<Vec<DayCounts>, StoreError> {
         let query = Query {
@@ -203,12 +210,7 @@ impl Table {
     }
 }
 
-fn counted(
-    scope: &Scope,
-    day: Date,
-    (ecf_type, state): (ReceiptType, Option<ReceiptState>),
-    monto_total: &str,
-) -> Change {
+fn counted(scope: &Scope, day: Date, ecf_type: ReceiptType, state: Option<ReceiptState>, monto_total: &str) -> Change {
     Change::of(keys::counter(scope, day))
         .add(&count_name(ecf_type, state), number(1))
         .add(&amount_name(ecf_type, state), number(centavos(monto_total)))

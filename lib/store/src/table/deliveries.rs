@@ -1,4 +1,4 @@
-//! Attempts to deliver an event to a webhook, kept for 90 days.
+//! Attempts to deliver an event to a webhook, retained for 90 days.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -34,14 +34,17 @@ pub struct Delivery {
     pub response_excerpt: Option<String>,
     pub succeeded: bool,
     pub sent_at: Timestamp,
-    /// What the event is about; absent for tests.
+    /// The subject of the event; absent for tests.
     pub subject: Option<Subject>,
-    /// What the bytes that were sent hash to: who sends them again later can tell that they are the same.
+    /// The hash of the sent bytes, to verify that a redelivery sends the same bytes.
     pub body_sha256: Option<[u8; 32]>,
 }
 
 impl Table {
-    /// Records an attempt. Recording it again changes nothing: `false`.
+    /// Records an attempt. Returns `false` when it was recorded before.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn record_delivery(
         &self,
         scope: &Scope,
@@ -62,6 +65,10 @@ impl Table {
         self.put_new("record delivery", item).await
     }
 
+    /// The recorded delivery attempt with this id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn delivery(
         &self,
         scope: &Scope,
@@ -72,7 +79,10 @@ impl Table {
         stored.as_ref().map(read_delivery).transpose()
     }
 
-    /// Attempts newest first, and how many there are in all.
+    /// Attempts, newest first, and their total.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn deliveries(
         &self,
         scope: &Scope,
@@ -81,7 +91,7 @@ impl Table {
         offset: usize,
         now: Timestamp,
     ) -> Result<(Vec<Delivery>, usize), StoreError> {
-        // DynamoDB removes expired items late; ids carry their time, so the query can leave them out.
+        // DynamoDB removes expired items late; ids contain their time, so the query can exclude them.
         let oldest = keys::delivery_sort(DeliveryId::earliest((now - KEPT).as_millisecond()));
         let newest = keys::delivery_sort(DeliveryId::latest());
         let query = Query {

@@ -1,10 +1,10 @@
-//! What a company adds to its prints: colour, closing line, logo. The logo's bytes are in the bucket.
+//! A company's additions to its prints: colour, closing line, logo. The logo's bytes are in the bucket.
 
 use jiff::Timestamp;
 
 use super::{
     Table,
-    change::{Change, Edit},
+    change::{Change, FieldEdit},
     item::{Stored, bytes, instant, text},
     keys,
     write::Applied,
@@ -17,7 +17,7 @@ const LOGO: &str = "logo";
 const LOGO_TYPE: &str = "logo_type";
 const UPDATED_AT: &str = "updated_at";
 
-/// A company's design, in the texts that it was given in.
+/// A company's design, in its original texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CompanyDesign {
     /// `#rrggbb`.
@@ -34,7 +34,7 @@ pub struct StoredLogo {
     pub kind: LogoKind,
 }
 
-/// The kinds of images that are taken.
+/// The accepted image formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogoKind {
     Png,
@@ -51,7 +51,7 @@ impl LogoKind {
         }
     }
 
-    /// Under which a browser saves it.
+    /// The file name for a download.
     pub const fn file_name(self) -> &'static str {
         match self {
             Self::Png => "logo.png",
@@ -60,22 +60,28 @@ impl LogoKind {
     }
 }
 
-/// What changes of a design.
+/// The changes of a design.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DesignChanges {
-    pub color: Edit<String>,
-    pub footer: Edit<String>,
-    pub logo: Edit<StoredLogo>,
+    pub color: FieldEdit<String>,
+    pub footer: FieldEdit<String>,
+    pub logo: FieldEdit<StoredLogo>,
 }
 
 impl Table {
-    /// The company's design; the default is one with nothing in it.
+    /// The company's design; the default is empty.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn design(&self, company: &CompanyId) -> Result<CompanyDesign, StoreError> {
         let stored = self.read("read design", &keys::design(company)).await?;
         stored.map_or_else(|| Ok(CompanyDesign::default()), |stored| read(&stored))
     }
 
-    /// Changes it, part by part.
+    /// Changes the design, part by part.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn change_design(
         &self,
         company: &CompanyId,
@@ -83,9 +89,12 @@ impl Table {
         now: Timestamp,
     ) -> Result<CompanyDesign, StoreError> {
         let (hash, kind) = match changes.logo {
-            Edit::Keep => (Edit::Keep, Edit::Keep),
-            Edit::Clear => (Edit::Clear, Edit::Clear),
-            Edit::Set(logo) => (Edit::Set(bytes(logo.hash)), Edit::Set(text(logo.kind.content_type()))),
+            FieldEdit::Keep => (FieldEdit::Keep, FieldEdit::Keep),
+            FieldEdit::Clear => (FieldEdit::Clear, FieldEdit::Clear),
+            FieldEdit::Set(logo) => (
+                FieldEdit::Set(bytes(logo.hash)),
+                FieldEdit::Set(text(logo.kind.content_type())),
+            ),
         };
         let change = Change::of(keys::design(company))
             .set(UPDATED_AT, instant(now))

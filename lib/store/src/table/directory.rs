@@ -1,6 +1,6 @@
-//! The authority's directory as far as somebody asked for it: where an electronic taxpayer receives.
+//! Cached entries of the authority's directory: where an electronic taxpayer receives.
 //!
-//! Nothing here belongs to a company: within an environment the authority tells everybody the same.
+//! These records do not belong to a company: within an environment the authority's answer is the same for all.
 
 use ecf::{Environment, Rnc};
 use jiff::{SignedDuration, Timestamp};
@@ -9,39 +9,43 @@ use serde::{Deserialize, Serialize};
 use super::{
     Table,
     change::Change,
+    condition::{absent, at_most},
     item::{Stored, expiry, instant, text, to_millis},
     keys::{self, TTL},
 };
 use crate::StoreError;
 
-/// How long an entry is kept for the case that the authority cannot be asked.
+/// How long an entry is retained for times when the authority cannot be reached.
 const KEPT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 const ENTRY: &str = "en";
 const CHECKED_AT: &str = "ck";
 
-/// Where an electronic taxpayer receives, in the authority's names. The addresses are prefixes without a slash at the end,
-/// to which the services' fixed paths are appended.
+/// The addresses of an electronic taxpayer, with the authority's names. They are prefixes without a trailing slash; the
+/// fixed paths of the services are appended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DirectoryEntry {
     pub nombre: Option<String>,
     pub url_recepcion: Option<String>,
     /// For commercial approvals.
     pub url_aceptacion: Option<String>,
-    /// For authentication; absent when it wants none.
+    /// For authentication; absent when the taxpayer requires none.
     pub url_opcional: Option<String>,
 }
 
-/// What the directory said of a taxpayer, and when.
+/// The directory's answer about a taxpayer, and its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirectoryListing {
-    /// `None`: it is not an electronic taxpayer.
+    /// `None` when it is not an electronic taxpayer.
     pub entry: Option<DirectoryEntry>,
     pub checked_at: Timestamp,
 }
 
 impl Table {
-    /// What is kept of a taxpayer; it may lag behind by moments.
+    /// The cached answer about a taxpayer; an eventually consistent read.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn directory_listing(
         &self,
         environment: Environment,
@@ -54,7 +58,10 @@ impl Table {
         Ok(listing.filter(|listing| now.duration_since(listing.checked_at) < KEPT))
     }
 
-    /// Keeps what the directory said. An older answer never replaces a newer one.
+    /// Stores the directory's answer. An older answer never replaces a newer one.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn record_directory_listing(
         &self,
         environment: Environment,
@@ -70,8 +77,7 @@ impl Table {
             .set_or_remove(ENTRY, entry)
             .set(CHECKED_AT, instant(checked_at))
             .set(TTL, expiry(checked_at + KEPT))
-            .when("attribute_not_exists(#ck) OR #ck <= :checked")
-            .bind(":checked", instant(checked_at));
+            .when(absent(CHECKED_AT).or(at_most(CHECKED_AT, instant(checked_at))));
         self.apply("record directory listing", change).await.map(drop)
     }
 }

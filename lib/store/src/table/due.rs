@@ -1,23 +1,24 @@
-//! What has a next step, by time: a sparse index, sharded so that no partition takes every receipt.
+//! The due index: records with a next step, by time. Sparse, and sharded so that the receipts are spread over
+//! partitions.
 //!
-//! Housekeeping reads each shard for entries whose time has come and claims each before it queues anything, so a long
-//! backlog does not make it queue one thing twice.
+//! Housekeeping reads each shard for due entries and claims each entry before it enqueues a job, so that a step of a
+//! long backlog is not enqueued twice.
 
 use jiff::Timestamp;
 
 use super::{
     Query, Sort, Table,
     change::Change,
+    condition::{equals, exists},
     item::{Stored, text},
     keys::{self, DUE, InboxList, Key, SK},
-    write::Applied,
 };
 use crate::{
     StoreError,
     ids::{AnnouncementId, AnnulmentId, ApprovalId, EventKey, InboxId, ReceiptId, Scope, WebhookId},
 };
 
-/// How many shards the index has.
+/// The number of shards of the index.
 pub const SHARDS: u8 = 8;
 
 /// A record whose next step was due at `at`.
@@ -28,23 +29,23 @@ pub struct DueEntry {
     pub at: Timestamp,
 }
 
-/// What has a next step.
+/// A record with a next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DueRecord {
     Receipt(ReceiptId),
-    /// An announcement that not everybody was told yet.
+    /// An announcement that is not delivered to every subscriber yet.
     Announcement(AnnouncementId),
-    /// An event whose next attempt at a webhook has come.
+    /// An event whose next delivery attempt is due.
     Undelivered(WebhookId, EventKey),
-    /// A webhook behind which events are parked.
+    /// A webhook with parked events.
     Webhook(WebhookId),
-    /// An approval that not both were told yet.
+    /// An approval that is not sent to both recipients yet.
     Approval(ApprovalId),
-    /// An annulment that the authority did not answer yet.
+    /// An annulment without an answer of the authority.
     Annulment(AnnulmentId),
-    /// A received receipt about which the authority is asked.
+    /// A received receipt that the authority is asked about.
     Inbox(InboxId),
-    /// A P12 that a sign-up stored for its company to come.
+    /// A P12 that a sign-up stored before its company exists.
     UnclaimedP12,
 }
 
@@ -68,12 +69,18 @@ impl DueEntry {
 }
 
 impl Table {
-    /// The entries of one shard whose time has come, the most overdue first.
+    /// The due entries of one shard, the most overdue first.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn due_now(&self, shard: u8, now: Timestamp, limit: usize) -> Result<Vec<DueEntry>, StoreError> {
         self.due(shard, Timestamp::UNIX_EPOCH, now, false, limit).await
     }
 
-    /// The same, the least overdue first and none that was due before `from`.
+    /// The due entries of one shard, the least overdue first, without those due before `from`.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn due_latest(
         &self,
         shard: u8,
@@ -112,34 +119,41 @@ impl Table {
             .collect()
     }
 
-    /// Moves an entry to its next time. `false`: somebody else did, or nothing is due any more.
+    /// Moves an entry to its next time. Returns `false` when another process moved it, or nothing is due any more.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn claim_due(&self, entry: &DueEntry, next: Timestamp) -> Result<bool, StoreError> {
         let change = Change::of(entry.key())
             .set(DUE.sk, text(keys::due_sort(next)))
-            .when("#ds = :seen")
-            .bind(":seen", text(keys::due_sort(entry.at)));
-        Ok(matches!(self.apply("claim due", change).await?, Applied::Done(_)))
+            .when(equals(DUE.sk, text(keys::due_sort(entry.at))));
+        self.applied("claim due", change).await
     }
 
     /// Takes an entry off the index. `false`: somebody moved it, or it is off already.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn drop_due(&self, entry: &DueEntry) -> Result<bool, StoreError> {
         let change = Change::of(entry.key())
             .remove(&[DUE.pk, DUE.sk])
-            .when("#ds = :seen")
-            .bind(":seen", text(keys::due_sort(entry.at)));
-        Ok(matches!(self.apply("drop due", change).await?, Applied::Done(_)))
+            .when(equals(DUE.sk, text(keys::due_sort(entry.at))));
+        self.applied("drop due", change).await
     }
 
-    /// Sets when housekeeping looks after a receipt that waits. `false`: nothing is due for it.
+    /// Sets the next look at a waiting receipt. Returns `false` when the receipt is not on the index.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn postpone(&self, scope: &Scope, receipt: &ReceiptId, next: Timestamp) -> Result<bool, StoreError> {
         let change = Change::of(keys::receipt(scope, receipt))
             .set(DUE.sk, text(keys::due_sort(next)))
-            .when("attribute_exists(#ds)");
-        Ok(matches!(self.apply("postpone", change).await?, Applied::Done(_)))
+            .when(exists(DUE.sk));
+        self.applied("postpone", change).await
     }
 }
 
-/// What an entry of the index is, by its key.
+/// The record of an index entry, from its key.
 fn record_of(entry: &Stored) -> Result<(Scope, DueRecord), StoreError> {
     let pk = entry.pk()?;
     Ok(match pk.split_once('#') {

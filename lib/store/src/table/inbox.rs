@@ -1,10 +1,11 @@
-//! Receipts that other issuers sent to a company.
+//! The inbox: receipts that other issuers sent to a company.
 //!
-//! An id begins with the time of receipt, so a partition of ids is a list in order of time. The list of all holds the
-//! record; the lists of unread and of acknowledged ones hold copies, moved by the acknowledgement, so that each filter reads
-//! and counts one partition. Every change of a record raises its revision, so that record and copy never differ.
+//! An id begins with the time of receipt, so the ids of a partition are sorted by time. The list of all holds the
+//! record; the lists of unread and of acknowledged receipts hold copies, which the acknowledgement moves, so that each
+//! filter reads and counts one partition. Every change of a record increments its revision, so that record and copy
+//! never differ.
 //!
-//! [`receiving`] stores what arrives, [`confirming`] what the tax authority says of it.
+//! [`receiving`] stores received receipts, [`confirming`] the tax authority's answers about them.
 
 mod confirming;
 mod receiving;
@@ -13,12 +14,14 @@ use ecf::{Encf, ReceiptType, Rnc, catalogue::EstadoAprobacion};
 use jiff::Timestamp;
 
 use super::{
-    GivenAnswer, Query, Sort, Span, Table,
-    approvals::one_of,
+    Query, Sort, Table,
+    approvals::GivenAnswer,
     change::Change,
+    condition::{absent, exists},
     due::SHARDS,
     item::{Item, NewItem, Stored, bytes, flag, instant, number, text},
-    keys::{self, DUE, InboxList, SK},
+    keys::{self, DUE, InboxList, PK, SK},
+    receipts::Span,
     write::{Part, Transacted},
 };
 use crate::{
@@ -27,7 +30,7 @@ use crate::{
 };
 
 pub use confirming::AuthorityState;
-pub use receiving::Kept;
+pub use receiving::InboxItemCreated;
 
 const RNC_EMISOR: &str = "rnc_emisor";
 const RAZON_SOCIAL_EMISOR: &str = "razon_social_emisor";
@@ -51,13 +54,14 @@ const AUTHORITY_AT: &str = "aat";
 const SUPERSEDED_BY: &str = "sb";
 const ASKED: &str = "aq";
 const REVISION: &str = "rv";
-/// Of a number: it belongs to a document that is proven.
+/// On a number's lock: the number belongs to a proven document.
 const PROVEN: &str = "pv";
 
-/// Whom the certificate of a document's signer names. It refuses nothing: who may sign for a taxpayer is not public.
+/// The holder that the certificate of a document's signer names. A document is not rejected for it, because delegations
+/// are not public.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpeaksFor {
-    /// The taxpayer whose word the document is.
+    /// The taxpayer for whom the document speaks.
     Taxpayer,
     /// A natural person, who may have the taxpayer's delegation.
     Person,
@@ -68,7 +72,7 @@ pub enum SpeaksFor {
 impl SpeaksFor {
     const ALL: [Self; 3] = [Self::Taxpayer, Self::Person, Self::Other];
 
-    /// As the inbox shows it, where the taxpayer is the document's issuer.
+    /// The value in the inbox, where the taxpayer is the document's issuer.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Taxpayer => "issuer",
@@ -78,7 +82,7 @@ impl SpeaksFor {
     }
 }
 
-/// A receipt that another issuer sent, and that we acknowledged as received.
+/// A received receipt that was acknowledged as received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InboxItem {
     pub id: InboxId,
@@ -87,39 +91,39 @@ pub struct InboxItem {
     pub rnc_comprador: Rnc,
     pub encf: Encf,
     pub ecf_type: ReceiptType,
-    /// As the document writes it.
+    /// The total as written in the document.
     pub monto_total: Option<ForeignText>,
     pub fecha_emision: Option<ForeignText>,
     /// The subject of the certificate whose signature was verified.
     pub signer: ForeignText,
-    /// Whether the certificate's chain ends at an authority that the deployment keeps.
+    /// Whether the certificate's chain ends at an authority that the deployment trusts.
     pub signer_trusted: bool,
-    /// Absent in records of before this was judged.
+    /// Absent in records from before this was stored.
     pub speaks_for: Option<SpeaksFor>,
-    /// The subject of the token that the sender showed, where the company demands one.
+    /// The subject of the token that the sender presented, if it did.
     pub caller: Option<ForeignText>,
-    /// The first six characters of the signature, by which the authority tells one document of a number from another. Empty in
-    /// records of before it was stored.
+    /// The first six characters of the signature, by which the authority distinguishes documents with the same number.
+    /// Empty in records from before it was stored.
     pub security_code: String,
-    /// What the tax authority says of it; `None` where it is not asked: in certification, and of records of before.
+    /// The tax authority's answer; `None` in certification, where it is not asked, and in older records.
     pub authority: Option<AuthorityState>,
-    /// When its answer was recorded.
+    /// The time at which the answer was recorded.
     pub authority_at: Option<Timestamp>,
     /// The confirmed document of the same number.
     pub superseded_by: Option<InboxId>,
-    /// How many questions to the tax authority were begun.
+    /// The number of questions to the tax authority that were started.
     pub asked: u32,
     pub xml: ContentHash,
     pub arecf: ContentHash,
     pub received_at: Timestamp,
-    /// When the company's ERP acknowledged it first.
+    /// The first acknowledgement by the company's ERP.
     pub acked_at: Option<Timestamp>,
-    /// How often the record was changed.
+    /// The number of changes of the record.
     pub revision: u32,
 }
 
 impl InboxItem {
-    /// How far the company came with it: `received`, `acknowledged`, then what it answered.
+    /// The company's progress with it: `received`, `acknowledged`, then the company's answer.
     pub fn status(&self, answer: Option<&GivenAnswer>) -> &'static str {
         match answer.map(|answer| answer.estado) {
             Some(EstadoAprobacion::Aceptado) => "approved",
@@ -129,14 +133,17 @@ impl InboxItem {
         }
     }
 
-    /// Whether the document proves by itself that its number is the issuer's: the certificate is trusted and names the issuer.
+    /// Whether the document itself proves its issuer: the certificate is trusted and names the issuer.
     fn proves_its_number(&self) -> bool {
         self.signer_trusted && self.speaks_for == Some(SpeaksFor::Taxpayer)
     }
 }
 
 impl Table {
-    /// What was received, newest first, and how much there is of it: all, or only what was acknowledged, or was not.
+    /// Received receipts, newest first, and their total; optionally only acknowledged or unread ones.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn inbox(
         &self,
         scope: &Scope,
@@ -175,13 +182,19 @@ impl Table {
         Ok((page, total))
     }
 
-    /// How many were not acknowledged yet.
+    /// The number of unread receipts.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn count_unread(&self, scope: &Scope) -> Result<usize, StoreError> {
         let unread = Query::of(keys::inbox_partition(scope, InboxList::Unread));
         self.count_items("count unread", &unread).await
     }
 
-    /// What was received within the span, oldest first: at most `limit` behind `after`.
+    /// The receipts that were received within the span, oldest first: at most `limit` after `after`.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn walk_inbox(
         &self,
         scope: &Scope,
@@ -198,12 +211,18 @@ impl Table {
         items.iter().map(read).collect()
     }
 
-    /// How much was received within the span.
+    /// The number of receipts that were received within the span.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn count_inbox(&self, scope: &Scope, span: &Span) -> Result<usize, StoreError> {
         self.count_items("count inbox", &within(scope, span, None)).await
     }
 
-    /// Acknowledges a receipt. Doing it again keeps the first time; `None`: there is no such receipt.
+    /// Acknowledges a receipt. A repeated call retains the first time; `None` when the receipt does not exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails, or when the record keeps changing.
     pub async fn ack_inbox_item(
         &self,
         scope: &Scope,
@@ -226,7 +245,8 @@ impl Table {
             let record = Change::of(keys::inbox_item(scope, InboxList::All, id))
                 .set(ACKED_AT, instant(now))
                 .set(REVISION, number(acked.revision))
-                .when("attribute_exists(#pk) AND attribute_not_exists(acked_at)")
+                .when(exists(PK))
+                .when(absent(ACKED_AT))
                 .still(REVISION, revision);
             let parts = vec![
                 Part::Update(record),
@@ -235,7 +255,7 @@ impl Table {
             ];
             match self.transact("acknowledge inbox item", parts).await? {
                 Transacted::Done => return Ok(Some(acked)),
-                // Another acknowledgement was faster, or the tax authority's answer was recorded meanwhile.
+                // Another acknowledgement was faster, or the tax authority's answer was recorded concurrently.
                 Transacted::Refused(_) => {}
             }
         }
@@ -243,10 +263,10 @@ impl Table {
     }
 }
 
-/// How often an acknowledgement is repeated because the item changed meanwhile.
+/// Upper bound of the tries when the item changes concurrently.
 const ACK_ROUNDS: usize = 5;
 
-/// The list that has the item's copy.
+/// The list with the item's copy.
 fn current_list(item: &InboxItem) -> InboxList {
     match item.acked_at {
         None => InboxList::Unread,
@@ -254,7 +274,7 @@ fn current_list(item: &InboxItem) -> InboxList {
     }
 }
 
-/// Ids begin with the time, so a span of time is one of ids.
+/// Ids begin with the time, so a span of time is a range of ids.
 fn within(scope: &Scope, span: &Span, after: Option<&InboxId>) -> Query<'static> {
     let low = match after {
         Some(after) => format!("{after}!"),
@@ -304,7 +324,6 @@ fn stored(scope: &Scope, list: InboxList, item: &InboxItem) -> Item {
 
 fn read(stored: &Stored) -> Result<InboxItem, StoreError> {
     let foreign = |name| stored.opt_str(name).map(|text| text.map(ForeignText::from));
-    let is_known = |name: &str| stored.has(name);
     Ok(InboxItem {
         id: stored.parse(SK)?,
         rnc_emisor: stored.parse(RNC_EMISOR)?,
@@ -316,14 +335,10 @@ fn read(stored: &Stored) -> Result<InboxItem, StoreError> {
         fecha_emision: foreign(FECHA_EMISION)?,
         signer: stored.str(SIGNER)?.into(),
         signer_trusted: stored.flag(SIGNER_TRUSTED)?,
-        speaks_for: is_known(SPEAKS_FOR)
-            .then(|| one_of(stored, SPEAKS_FOR, &SpeaksFor::ALL, SpeaksFor::as_str))
-            .transpose()?,
+        speaks_for: stored.opt_one_of(SPEAKS_FOR, &SpeaksFor::ALL, SpeaksFor::as_str)?,
         caller: foreign(CALLER)?,
         security_code: stored.opt_str(SECURITY_CODE)?.unwrap_or_default().to_owned(),
-        authority: is_known(AUTHORITY)
-            .then(|| one_of(stored, AUTHORITY, &AuthorityState::ALL, AuthorityState::as_str))
-            .transpose()?,
+        authority: stored.opt_one_of(AUTHORITY, &AuthorityState::ALL, AuthorityState::as_str)?,
         authority_at: stored.opt_instant(AUTHORITY_AT)?,
         superseded_by: stored.opt_parse(SUPERSEDED_BY)?,
         asked: stored.opt_parse(ASKED)?.unwrap_or(0),

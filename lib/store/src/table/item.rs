@@ -1,4 +1,4 @@
-//! Between items and domain types: reading is fallible and names key and attribute.
+//! Conversion between items and domain types. Reading is fallible and names key and attribute.
 
 use std::{collections::HashMap, fmt::Display, str::FromStr};
 
@@ -23,7 +23,7 @@ impl NewItem {
         self
     }
 
-    /// Leaves the attribute out when there is no value: absent and null are one thing here.
+    /// Omits the attribute when there is no value: absent and null are the same here.
     pub(crate) fn with_some(self, name: &str, value: Option<AttributeValue>) -> Self {
         match value {
             Some(value) => self.with(name, value),
@@ -49,7 +49,7 @@ pub(crate) fn instant(at: Timestamp) -> AttributeValue {
     number(at.as_millisecond())
 }
 
-/// Seconds since the epoch, as TTL wants them.
+/// Seconds since the epoch, the format of TTL.
 pub(crate) fn expiry(at: Timestamp) -> AttributeValue {
     number(at.as_second())
 }
@@ -66,7 +66,7 @@ pub(crate) fn texts(values: impl IntoIterator<Item = impl Display>) -> Attribute
     AttributeValue::Ss(values.into_iter().map(|value| value.to_string()).collect())
 }
 
-/// An instant cut to what the table keeps, so that what a write answers equals what a later read finds.
+/// Truncates an instant to the table's precision, so that the result of a write equals a later read.
 pub(crate) fn to_millis(at: Timestamp) -> Timestamp {
     Timestamp::from_millisecond(at.as_millisecond()).unwrap_or(at)
 }
@@ -98,7 +98,7 @@ impl Stored {
         self.item.keys().map(String::as_str)
     }
 
-    /// The error for an attribute that is there but means nothing.
+    /// The error for an attribute with an invalid value.
     pub(crate) fn corrupt(&self, name: &'static str, why: impl ToString) -> StoreError {
         let part = |name| match self.item.get(name) {
             Some(AttributeValue::S(text)) => text.as_str(),
@@ -181,7 +181,7 @@ impl Stored {
         Ok(Some(hash))
     }
 
-    /// A flag that is down when it is absent.
+    /// A flag; absent means `false`.
     pub(crate) fn flag(&self, name: &'static str) -> Result<bool, StoreError> {
         Ok(self.opt_flag(name)?.unwrap_or(false))
     }
@@ -194,7 +194,31 @@ impl Stored {
         }
     }
 
-    /// A set of texts; absent is empty, as DynamoDB knows no empty set.
+    /// A word of a closed list.
+    pub(crate) fn one_of<T: Copy>(
+        &self,
+        name: &'static str,
+        all: &[T],
+        as_str: fn(T) -> &'static str,
+    ) -> Result<T, StoreError> {
+        let found = self.opt_one_of(name, all, as_str)?;
+        found.ok_or_else(|| self.corrupt(name, "is missing"))
+    }
+
+    pub(crate) fn opt_one_of<T: Copy>(
+        &self,
+        name: &'static str,
+        all: &[T],
+        as_str: fn(T) -> &'static str,
+    ) -> Result<Option<T>, StoreError> {
+        let Some(given) = self.opt_str(name)? else {
+            return Ok(None);
+        };
+        let found = all.iter().copied().find(|one| as_str(*one) == given);
+        found.map(Some).ok_or_else(|| self.corrupt(name, format!("is {given}")))
+    }
+
+    /// A set of texts; absent means empty, because DynamoDB has no empty set.
     pub(crate) fn texts(&self, name: &'static str) -> Result<&[String], StoreError> {
         match self.item.get(name) {
             None => Ok(&[]),
@@ -233,7 +257,7 @@ impl Stored {
         }
     }
 
-    /// An instant whose name is made of data; `kind` stands for it in the error.
+    /// An instant whose name contains data; the error shows `kind` instead.
     pub(crate) fn instant_named(&self, name: &str, kind: &'static str) -> Result<Timestamp, StoreError> {
         let Some(AttributeValue::N(millis)) = self.item.get(name) else {
             return Err(self.corrupt(kind, format!("{name} is not an instant")));
@@ -244,7 +268,7 @@ impl Stored {
         Timestamp::from_millisecond(millis).map_err(|error| self.corrupt(kind, format!("{name}: {error}")))
     }
 
-    /// A counter whose name is made of data.
+    /// A counter whose name contains data.
     pub(crate) fn count<N: std::str::FromStr>(&self, name: &str) -> Result<N, StoreError> {
         match self.item.get(name) {
             Some(AttributeValue::N(digits)) => digits

@@ -1,8 +1,9 @@
-//! When API keys were used, and how often within the last window of their rate limit. The former helps whoever clears keys up, so it
-//! may be an hour old, and no request fails for it.
+//! The last use of API keys, and the counter of their rate limit. The last use helps a company to find unused keys, so
+//! it may be an hour old, and no request fails for it.
 //!
-//! A request that issues a receipt counts it anyway: the time rides on that write. The others write an item of their own, at
-//! most once an hour; it lies apart from the keys, so that who notes a use needs no right to change them.
+//! A request that issues a receipt writes the day's counter anyway, and the time is part of that write. Other requests
+//! write a separate item, at most once an hour. It is not stored with the keys, so that recording a use requires no
+//! permission to change keys.
 
 use std::collections::HashMap;
 
@@ -11,6 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     Query, Sort, Table,
     change::Change,
+    condition::{absent, below, equals},
     item::{instant, number},
     keys::{self, SK},
     write::{ATTEMPTS, Applied},
@@ -21,17 +23,18 @@ use crate::{
 };
 
 const USED_AT: &str = "used_at";
-/// The window of the rate limit, in seconds since the epoch, and the requests that were counted in it.
+/// The window of the rate limit, in seconds since the epoch, and the number of its requests.
 const WINDOW: &str = "rw";
 const REQUESTS: &str = "rn";
-/// Starts the name of a key's last use in a day's counters.
+/// Prefix of the attribute with a key's last use in a day's counters.
 const ISSUED_BY: &str = "k:";
-/// So much of an id tells a company's keys apart, and a shop with forty tills still has counters of less than a kilobyte.
+/// Characters of an id in that name: enough to distinguish a company's keys, while the counters of a shop with forty
+/// tills stay below a kilobyte.
 const ID_PART: usize = 10;
-/// How far back the days are searched for receipts that a key issued.
+/// Number of days that are searched for receipts of a key.
 const DAYS: i64 = 400;
 
-/// When the keys of a company were used last.
+/// The last use of each key of a company.
 #[derive(Debug, Clone, Default)]
 pub struct KeyUses(HashMap<String, Timestamp>);
 
@@ -50,28 +53,33 @@ fn part(id: &str) -> &str {
     id.get(..ID_PART).unwrap_or(id)
 }
 
-/// Whether a day's counters tell a key's use under this name.
+/// Whether the name of a day's counter is that of a key's use.
 pub(super) fn is_key_use(name: &str) -> bool {
     name.starts_with(ISSUED_BY)
 }
 
-/// Adds to a write of the day's counters that this key issued something.
+/// Adds to a write of the day's counters that this key issued a receipt.
 pub(super) fn issued(change: Change, key: &ApiKeyId, at: Timestamp) -> Change {
     change.set(&format!("{ISSUED_BY}{}", part(&key.to_string())), instant(at))
 }
 
 impl Table {
-    /// Notes that a key opened something. The latest time stays, whoever comes late.
+    /// Records a use of a key. The latest time stays, also when writes arrive out of order.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn note_key_use(&self, company: &CompanyId, id: &ApiKeyId, at: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(keys::key_use(company, id))
             .set(USED_AT, instant(at))
-            .when("attribute_not_exists(used_at) OR used_at < :at")
-            .bind(":at", instant(at));
+            .when(absent(USED_AT).or(below(USED_AT, instant(at))));
         self.apply("note use of API key", change).await.map(|_| ())
     }
 
-    /// Adds requests of a key to the window of its rate limit that begins then, and gives how many all instances counted in it. A
-    /// window that another instance has left already counts nothing any more.
+    /// Adds requests of a key to the window of its rate limit that begins at `window`, and returns the window's total
+    /// over all instances. Returns 0 when another instance has begun a later window.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails; [`StoreError::Contended`] when other writers keep changing the record.
     pub async fn count_key_requests(
         &self,
         company: &CompanyId,
@@ -85,19 +93,17 @@ impl Table {
         for _ in 0..ATTEMPTS {
             let further = change()
                 .add(REQUESTS, number(requests))
-                .when("#rw = :window")
-                .bind(":window", begin.clone());
+                .when(equals(WINDOW, begin.clone()));
             if let Applied::Done(stored) = self.apply("count requests of API key", further).await? {
                 return stored.parse(REQUESTS);
             }
             let first = change()
                 .set(REQUESTS, number(requests))
                 .set(WINDOW, begin.clone())
-                .when("attribute_not_exists(#rw) OR #rw < :window")
-                .bind(":window", begin.clone());
+                .when(absent(WINDOW).or(below(WINDOW, begin.clone())));
             match self.apply("begin window of API key", first).await? {
                 Applied::Done(_) => return Ok(u64::from(requests)),
-                // Another instance began the same window between the two, or its clock is ahead.
+                // Another instance started the same window between the two writes, or its clock is ahead.
                 Applied::Refused(Some(stored)) if stored.parse::<i64>(WINDOW)? > window.as_second() => return Ok(0),
                 Applied::Refused(_) => {}
             }
@@ -108,7 +114,11 @@ impl Table {
         })
     }
 
-    /// When the company's keys were used last: whatever for, or within the last 400 days to issue in this environment.
+    /// The last use of the company's keys: any use, and those of the last 400 days that issued a receipt in this
+    /// environment.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn key_uses(&self, scope: &Scope, now: Timestamp) -> Result<KeyUses, StoreError> {
         let day_of = |at| keys::day(keys::fiscal_day(at));
         let days = Query {

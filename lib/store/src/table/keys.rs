@@ -1,7 +1,7 @@
 //! Every key of the table, and the names of its indexes and shared attributes.
 //!
-//! The company comes first in every tenant's partition key, so that a foreign id finds nothing. No partition key is
-//! a state, a date or a constant alone. The test at the end prints the whole design on one page.
+//! The company comes first in every partition key of a company's data, so that another company's id finds nothing. No
+//! partition key is only a state, a date or a constant. The test at the end prints the whole design on one page.
 
 use std::{collections::HashMap, fmt, str::FromStr};
 
@@ -20,7 +20,8 @@ use crate::{
 
 pub(crate) const PK: &str = "pk";
 pub(crate) const SK: &str = "sk";
-/// When DynamoDB may remove the item, in seconds since the epoch. Checked in code too: removal may lag by days.
+/// When DynamoDB may remove the item, in seconds since the epoch. Readers check it too, because removal may lag by
+/// days.
 pub(crate) const TTL: &str = "ttl";
 
 /// A global secondary index and its key attributes.
@@ -36,7 +37,7 @@ pub(crate) const LIST: Index = Index {
     pk: "lp",
     sk: "ls",
 };
-/// What has a next step, by time; sparse and sharded; keys only.
+/// Records with a next step, by time; sparse and sharded; keys only.
 pub(crate) const DUE: Index = Index {
     name: "due",
     pk: "dp",
@@ -55,7 +56,7 @@ pub(crate) const TRACK: Index = Index {
     sk: "ts",
 };
 
-/// A range of e-NCF locks rotates over this many partitions, so that no sequence makes a hot one.
+/// Locks of consecutive e-NCFs rotate over this number of partitions, so that a range has no hot partition.
 pub(crate) const LOCK_PARTITIONS: u64 = 16;
 
 /// The primary key of one item.
@@ -84,12 +85,12 @@ impl fmt::Display for Key {
     }
 }
 
-/// `{company}#{environment}`: what every tenant's key carries.
+/// `{company}#{environment}`: part of the key of all data of a company.
 pub(crate) fn scope(scope: &Scope) -> String {
     format!("{}#{}", scope.company, scope.environment.path_segment())
 }
 
-/// The civil day that an instant belongs to in lists and counters: the authority's, −04:00 all year.
+/// The day of an instant in lists and counters, in the authority's time zone: −04:00 all year.
 pub fn fiscal_day(instant: Timestamp) -> Date {
     SANTO_DOMINGO.to_datetime(instant).date()
 }
@@ -112,7 +113,7 @@ pub(crate) fn company(company: &CompanyId) -> Key {
     Key::new(company_partition(company), "profile")
 }
 
-/// What a company adds to its prints.
+/// A company's additions to its prints.
 pub(crate) fn design(company: &CompanyId) -> Key {
     Key::new(company_partition(company), "design")
 }
@@ -125,19 +126,20 @@ pub(crate) fn signup(key: &[u8; 32]) -> Key {
     Key::new(format!("su#{}", hex::encode(key)), "signup")
 }
 
-/// The item that an API key's hash leads to.
+/// The item of an API key by its hash.
 pub(crate) fn api_key(hash: &[u8; 32]) -> Key {
     Key::new(format!("key#{}", hex::encode(hash)), "key")
 }
 
 pub(crate) const LISTED_API_KEYS: &str = "key#";
 
-/// The same API key in its company's list.
+/// The item of an API key in its company's list.
 pub(crate) fn listed_api_key(company: &CompanyId, id: &ApiKeyId) -> Key {
     Key::new(company_partition(company), format!("{LISTED_API_KEYS}{id}"))
 }
 
-/// When the company's API keys were used; apart from the keys, so that who notes it needs no right to change them.
+/// The last use of the company's API keys. Not stored with the keys, so that recording a use requires no permission to
+/// change keys.
 pub(crate) fn key_uses_partition(company: &CompanyId) -> String {
     format!("ku#{company}")
 }
@@ -157,7 +159,7 @@ pub(crate) fn ranges_partition(owner: &Scope) -> String {
     format!("seq#{}", scope(owner))
 }
 
-/// Counts the openings of a type's ranges, so that two overlapping ones cannot both pass the check.
+/// Counts the openings of a type's ranges, so that two concurrent openings cannot overlap.
 pub(crate) fn ranges_version(owner: &Scope, ecf_type: ReceiptType) -> Key {
     Key::new(ranges_partition(owner), ecf_type.as_str())
 }
@@ -167,13 +169,13 @@ pub(crate) fn range(owner: &Scope, ecf_type: ReceiptType, start: u64) -> Key {
 }
 
 pub(crate) const RECEIPT: &str = "r";
-/// Reads type and first number back from a range's sort key.
+/// Parses type and first number from a range's sort key.
 pub(crate) fn range_parts(sk: &str) -> Option<(ReceiptType, u64)> {
     let (ecf_type, start) = sk.split_once('#')?;
     Some((ecf_type.parse().ok()?, start.parse().ok()?))
 }
 
-/// Reads the scope back from the partition key of ranges.
+/// Parses the scope from the partition key of ranges.
 pub(crate) fn ranges_scope(pk: &str) -> Result<Scope, StoreError> {
     let scope = pk.strip_prefix("seq#").and_then(|scope| scope.split_once('#'));
     let Some((company, environment)) = scope else {
@@ -191,7 +193,7 @@ pub(crate) fn receipt(owner: &Scope, id: &ReceiptId) -> Key {
     Key::new(format!("{RECEIPT}#{}#{id}", scope(owner)), "r")
 }
 
-/// Reads scope and id back from a partition key of that kind, which ends with the record's id.
+/// Parses scope and id from a partition key of this kind, which ends with the record's id.
 pub(crate) fn parts<Id>(kind: &str, pk: &str) -> Result<(Scope, Id), StoreError>
 where
     Id: FromStr,
@@ -223,7 +225,7 @@ pub(crate) fn environment_of(segment: &str) -> Option<Environment> {
         .find(|environment| environment.path_segment() == segment)
 }
 
-/// The lock that makes a number used.
+/// The lock that marks a number as used.
 pub(crate) fn encf_lock(owner: &Scope, encf: &Encf) -> Key {
     let sequence = encf.sequence();
     Key::new(
@@ -232,7 +234,7 @@ pub(crate) fn encf_lock(owner: &Scope, encf: &Encf) -> Key {
     )
 }
 
-/// The partition that holds the lock of this number, and those of every sixteenth beside it.
+/// The partition with the lock of this number; it contains every sixteenth number.
 pub(crate) fn lock_partition(owner: &Scope, ecf_type: ReceiptType, sequence: u64) -> String {
     let partition = sequence % LOCK_PARTITIONS;
     format!("n#{}#{}#{partition:02}", scope(owner), ecf_type.as_str())
@@ -246,7 +248,7 @@ pub(crate) fn list_partition(owner: &Scope, of: Date) -> String {
     format!("{}#{}", scope(owner), day(of))
 }
 
-/// Millisecond, then enough of the id to keep receipts of one millisecond in a fixed order.
+/// The millisecond, then a part of the id, so that receipts of the same millisecond have a fixed order.
 pub(crate) fn list_sort(created_at: Timestamp, id: &ReceiptId) -> String {
     format!("{:013}#{}", created_at.as_millisecond(), &id.to_string()[..8])
 }
@@ -255,7 +257,7 @@ pub(crate) fn due_partition(shard: u8) -> String {
     format!("due#{shard}")
 }
 
-/// Ranges of numbers have partitions of their own, so that neither they nor receipts keep the other from its turn.
+/// Ranges have their own partitions, so that ranges and receipts do not delay each other.
 pub(crate) fn due_ranges_partition(shard: u8) -> String {
     format!("due#seq#{shard}")
 }
@@ -273,7 +275,7 @@ pub(crate) fn track_partition(owner: &Scope, track_id: &str) -> String {
     format!("{}#{track_id}", scope(owner))
 }
 
-/// What follows the scope in an `external` or `track` partition key.
+/// The part after the scope in an `external` or `track` partition key.
 pub(crate) fn after_scope<'a>(owner: &Scope, partition: &'a str) -> Option<&'a str> {
     partition.strip_prefix(&scope(owner))?.strip_prefix('#')
 }
@@ -303,7 +305,7 @@ pub(crate) fn month(owner: &Scope, of: Date) -> Key {
     Key::new(months_partition(owner), month_sort(of))
 }
 
-/// Which days are closed, and which of them are to be counted again.
+/// The closed days, and the days that must be counted again.
 pub(crate) fn closing_partition(owner: &Scope) -> String {
     format!("cd#{}", scope(owner))
 }
@@ -314,12 +316,12 @@ pub(crate) fn closing(owner: &Scope) -> Key {
     Key::new(closing_partition(owner), CLOSED)
 }
 
-/// Says that a receipt of a day that is over is about to end.
+/// Records that a receipt of a past day is about to change its state.
 pub(crate) fn late_change(owner: &Scope, of: Date) -> Key {
     Key::new(closing_partition(owner), day(of))
 }
 
-/// Days to close have partitions of their own, as ranges have.
+/// Days to close have their own partitions, like ranges.
 pub(crate) fn due_days_partition(shard: u8) -> String {
     format!("due#day#{shard}")
 }
@@ -330,7 +332,7 @@ pub(crate) fn webhooks_partition(owner: &Scope) -> String {
     format!("{WEBHOOKS}#{}", scope(owner))
 }
 
-/// Reads the scope back from a partition key that ends with it.
+/// Parses the scope from a partition key that ends with it.
 pub(crate) fn ending_scope(pk: &str) -> Result<Scope, StoreError> {
     let corrupt = || StoreError::corrupt(pk, PK, "is not `{kind}#{company}#{environment}`");
     let mut parts = pk.split('#').skip(1);
@@ -349,7 +351,7 @@ pub(crate) fn webhook(owner: &Scope, id: &WebhookId) -> Key {
     Key::new(webhooks_partition(owner), format!("{WEBHOOK}{id}"))
 }
 
-/// How many webhooks the scope has, to hold the limit without counting.
+/// The number of webhooks in the scope, to enforce the limit without counting.
 pub(crate) fn webhook_count(owner: &Scope) -> Key {
     Key::new(webhooks_partition(owner), "count")
 }
@@ -373,7 +375,7 @@ pub(crate) fn undelivered_partition(owner: &Scope, webhook: &WebhookId) -> Strin
     format!("{UNDELIVERED}#{}#{webhook}", scope(owner))
 }
 
-/// An event that a webhook did not take yet.
+/// An event that was not delivered to a webhook yet.
 pub(crate) fn undelivered(owner: &Scope, webhook: &WebhookId, event: &EventKey) -> Key {
     Key::new(undelivered_partition(owner, webhook), event.to_string())
 }
@@ -386,12 +388,12 @@ pub(crate) fn announcement(owner: &Scope, id: &AnnouncementId) -> Key {
 
 pub(crate) const UNCLAIMED: &str = "uc";
 
-/// Says that a P12 is stored for a company that may not be there.
+/// Records that a P12 is stored for a company that may not exist.
 pub(crate) fn unclaimed_p12(owner: &Scope) -> Key {
     Key::new(format!("{UNCLAIMED}#{}", scope(owner)), "p12")
 }
 
-/// The lists of an inbox: each receipt is in the first, and in one of the others.
+/// The lists of an inbox: each receipt is in the first, and in one of the two others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InboxList {
     All,
@@ -410,17 +412,17 @@ pub(crate) fn inbox_partition(owner: &Scope, list: InboxList) -> String {
     format!("{kind}#{}", scope(owner))
 }
 
-/// Ids of an inbox begin with their time, so a list is in its order.
+/// Ids of an inbox begin with their time, so a list is sorted by time.
 pub(crate) fn inbox_item(owner: &Scope, list: InboxList, id: &InboxId) -> Key {
     Key::new(inbox_partition(owner, list), id.to_string())
 }
 
-/// Makes a number of another issuer one that was received.
+/// Marks a number of another issuer as received.
 pub(crate) fn received_lock(owner: &Scope, rnc_emisor: &Rnc, encf: &Encf) -> Key {
     Key::new(format!("il#{}#{rnc_emisor}", scope(owner)), encf.to_string())
 }
 
-/// Makes each document of a number of another issuer one that was received, by the hash of its signature.
+/// Marks a document of another issuer as received, by the hash of its signature.
 pub(crate) fn received_copy(owner: &Scope, rnc_emisor: &Rnc, encf: &Encf, signature: &ContentHash) -> Key {
     Key::new(received_copies(owner, rnc_emisor, encf), signature.to_string())
 }
@@ -431,12 +433,12 @@ pub(crate) fn received_copies(owner: &Scope, rnc_emisor: &Rnc, encf: &Encf) -> S
 
 pub(crate) const APPROVAL: &str = "ap";
 
-/// A commercial approval on its way.
+/// A commercial approval.
 pub(crate) fn approval(owner: &Scope, id: &ApprovalId) -> Key {
     Key::new(format!("{APPROVAL}#{}#{id}", scope(owner)), "ap")
 }
 
-/// Makes the company's answer to a receipt that it received the only one.
+/// The lock that makes the company's answer to a received receipt unique.
 pub(crate) fn given_answer(owner: &Scope, rnc_emisor: &Rnc, encf: &Encf) -> Key {
     Key::new(format!("aa#{}#{rnc_emisor}", scope(owner)), encf.to_string())
 }
@@ -454,12 +456,12 @@ pub(crate) fn approvals_partition(owner: &Scope) -> String {
     format!("al#{}", scope(owner))
 }
 
-/// An approval's place in the list of all, in order of time.
+/// An approval's entry in the list of all, sorted by time.
 pub(crate) fn listed_approval(owner: &Scope, created_at: Timestamp, id: &ApprovalId) -> Key {
     Key::new(approvals_partition(owner), format!("{}#{id}", millis_sort(created_at)))
 }
 
-/// Reads the id back from an approval's place in the list.
+/// Parses the id from an approval's list entry.
 pub(crate) fn listed_approval_id(sk: &str) -> Option<ApprovalId> {
     sk.split_once('#')?.1.parse().ok()
 }
@@ -471,7 +473,7 @@ pub(crate) fn annulment(owner: &Scope, id: &AnnulmentId) -> Key {
     Key::new(format!("{ANNULMENT}#{}#{id}", scope(owner)), "av")
 }
 
-/// A seed of ours that was turned into a token: nobody's but the nonce's.
+/// A seed that was exchanged for a token; it does not belong to a company.
 pub(crate) fn used_seed(nonce: &[u8; 16]) -> Key {
     Key::new(format!("seed#{}", hex::encode(nonce)), "seed")
 }
@@ -483,7 +485,7 @@ pub(crate) fn token(certificate: &[u8; 32], environment: Environment) -> Key {
     )
 }
 
-/// The condition of the authority: nobody's but the environment's.
+/// The condition of the authority, one per environment.
 pub(crate) fn authority_partition(environment: Environment) -> String {
     format!("ta#{}", environment.path_segment())
 }
@@ -494,7 +496,7 @@ pub(crate) fn breaker(environment: Environment, host: Host) -> Key {
     Key::new(authority_partition(environment), format!("{HOST}{host}"))
 }
 
-/// The host whose breaker has this sort key.
+/// The host of a breaker, from its sort key.
 pub(crate) fn host_of(sort: &str) -> Option<Host> {
     let name = sort.strip_prefix(HOST)?;
     Host::ALL.into_iter().find(|host| host.as_str() == name)
@@ -506,7 +508,7 @@ pub(crate) fn authority_status(environment: Environment) -> Key {
     Key::new(authority_partition(environment), STATUS)
 }
 
-/// When the status service, which speaks for every environment, was asked last.
+/// The last call of the status service, which serves all environments.
 pub(crate) fn status_check() -> Key {
     Key::new("ta#status".to_owned(), "check")
 }
@@ -516,12 +518,12 @@ pub(crate) fn invitation(hash: &[u8; 32]) -> Key {
     Key::new(format!("inv#{}", hex::encode(hash)), "invitation")
 }
 
-/// The visits from an address through a door, in the window that begins at that second.
+/// The visits from an address under one rate limit, in the window that begins at that second.
 pub(crate) fn turns(door: &str, visitor: &[u8; 32], begin: i64) -> Key {
     Key::new(format!("turn#{door}#{}", hex::encode(visitor)), begin.to_string())
 }
 
-/// What the authority's directory said of a taxpayer: nobody's but the environment's.
+/// The directory's answer about a taxpayer, one per environment.
 pub(crate) fn directory(environment: Environment, rnc: &Rnc) -> Key {
     Key::new(format!("dir#{}#{rnc}", environment.path_segment()), "entry")
 }
@@ -547,7 +549,7 @@ pub(crate) fn notices_of_company(company: &CompanyId) -> String {
     format!("nf#{company}")
 }
 
-/// A notice in the stream of those who see it, at the number of its latest change.
+/// A notice in the stream of an audience, at the number of its latest change.
 pub(crate) fn notice_entry(stream: &str, place: u64) -> Key {
     Key::new(stream.to_owned(), notice_place(place))
 }

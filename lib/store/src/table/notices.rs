@@ -1,9 +1,10 @@
-//! Notices: what the operator has to tell companies.
+//! Notices of the operator to companies.
 //!
-//! A notice is one record. Besides, it has one entry in the stream of each audience that sees it: everybody, an environment, a
-//! company ([`feed`] reads them). A change gives the notice the next number of one sequence and moves its entries there, in the
-//! transaction that changes the record; a stream that lost it keeps a `revoke` in its place. So a stream never shows what is
-//! not so any more, and who has read up to a number misses nothing: what gets a lower one is committed before.
+//! A notice is one record. In addition it has an entry in the stream of each audience that sees it: all, an
+//! environment, a company ([`feed`] reads them). A change gives the notice the next number of a global sequence and
+//! moves its entries to that number, in the transaction that changes the record; a stream that lost the notice retains
+//! a `revoke` in its place. So a stream never shows outdated notices, and a reader that has read up to a number misses
+//! nothing: lower numbers were committed before.
 
 mod content;
 mod feed;
@@ -17,8 +18,9 @@ pub use content::{Audience, NoticeCategory, NoticeContent, NoticeEdit, NoticeSev
 pub use feed::{NoticeEvent, NoticePage};
 
 use super::{
-    Edit, Table,
+    FieldEdit, Table,
     change::Change,
+    condition::equals,
     item::{NewItem, Stored, number, text},
     keys,
     write::{Part, Transacted},
@@ -28,9 +30,9 @@ use crate::{
     ids::{NoticeId, Scope},
 };
 
-/// How long a stream keeps what is over: longer than any cursor is good for, so that nobody misses an end.
+/// How long a stream retains ended notices: longer than the lifetime of a cursor, so that no reader misses an end.
 const ENDED_KEPT: SignedDuration = SignedDuration::from_hours(120 * 24);
-/// How often a change is tried while others change notices.
+/// Upper bound of the tries when notices change concurrently.
 const ATTEMPTS: u32 = 8;
 
 const RECORD: &str = "nt";
@@ -41,18 +43,18 @@ const SEQUENCE: &str = "sq";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
     pub id: NoticeId,
-    /// Counts its changes, from 1.
+    /// The number of its changes, from 1.
     pub revision: u32,
     pub content: NoticeContent,
     pub audience: Audience,
     stage: Stage,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
-    /// Where it stands in each stream that ever showed it.
+    /// Its position in each stream that has shown it.
     places: BTreeMap<String, u64>,
 }
 
-/// What the operator did with it; the rest follows from the clock.
+/// The operator's last action; the rest follows from the clock.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Stage {
@@ -65,28 +67,28 @@ enum Stage {
 /// A change of a notice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoticeChange {
-    /// A draft is told to its audience.
+    /// Shows a draft to its audience.
     Publish,
     Edit(Box<NoticeEdit>),
-    /// What it is about is over.
+    /// Its incident is over.
     Resolve {
         note: Option<String>,
     },
-    /// Nobody shall see it any more.
+    /// Hides it from everyone.
     Withdraw,
 }
 
-/// What became of a change.
+/// The result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoticeChanged {
     Done(Box<Notice>),
     Missing,
-    /// A notice in this state does not take it.
+    /// The change is not possible in this state.
     Refused(NoticeState),
 }
 
 impl Notice {
-    /// Its state now.
+    /// Its current state.
     pub fn state(&self, now: Timestamp) -> NoticeState {
         let started = self.content.starts_at.is_none_or(|at| at <= now);
         let ended = self.content.expires_at.is_some_and(|at| at <= now);
@@ -114,7 +116,7 @@ impl Notice {
         }
     }
 
-    /// Whether a company sees it in an environment.
+    /// Whether it is visible to a company in an environment.
     pub fn is_shown_to(&self, scope: &Scope) -> bool {
         self.is_told() && self.audience.includes(scope)
     }
@@ -125,13 +127,14 @@ impl Notice {
 
     /// The streams that show it.
     fn streams(&self) -> BTreeSet<String> {
-        match self.is_told() {
-            true => self.audience.streams(),
-            false => BTreeSet::new(),
+        if self.is_told() {
+            self.audience.streams()
+        } else {
+            BTreeSet::new()
         }
     }
 
-    /// The notice after a change, or its state if that does not take it.
+    /// The notice after a change, or its state if the change is not possible.
     fn changed(&self, change: &NoticeChange, now: Timestamp) -> Result<Self, NoticeState> {
         let mut next = self.clone();
         match (change, &self.stage) {
@@ -151,7 +154,7 @@ impl Notice {
         Ok(next)
     }
 
-    /// When a stream may forget it.
+    /// When a stream may drop it.
     fn forgotten_at(&self) -> Option<Timestamp> {
         let end = match &self.stage {
             Stage::Resolved { at, .. } => Some(*at),
@@ -162,7 +165,10 @@ impl Notice {
 }
 
 impl Table {
-    /// Keeps a notice that nobody sees yet.
+    /// Stores a draft, which is not visible.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn draft_notice(
         &self,
         id: NoticeId,
@@ -184,28 +190,37 @@ impl Table {
             .with(RECORD, text(written(&notice)))
             .with(REVISION, number(notice.revision))
             .build();
-        match self.put_new("draft notice", item).await? {
-            true => Ok(notice),
-            false => Err(StoreError::unexpected(
+        if !self.put_new("draft notice", item).await? {
+            return Err(StoreError::unexpected(
                 "draft notice",
                 "the id that was drawn is in use",
-            )),
+            ));
         }
+        Ok(notice)
     }
 
-    /// A notice, whoever sees it: for the operator.
+    /// A notice of any audience: for the operator.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn notice(&self, id: &NoticeId) -> Result<Option<Notice>, StoreError> {
         let stored = self.read("read notice", &keys::notice(id)).await?;
         stored.as_ref().map(read).transpose()
     }
 
-    /// A notice, if this company sees it in this environment.
+    /// A notice, if it is visible to this company in this environment.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn notice_for(&self, scope: &Scope, id: &NoticeId) -> Result<Option<Notice>, StoreError> {
         let notice = self.notice(id).await?;
         Ok(notice.filter(|notice| notice.is_shown_to(scope)))
     }
 
-    /// Changes a notice and tells everybody who sees it, or did until now.
+    /// Changes a notice, for its current and its previous audience.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails; [`StoreError::Contended`] when other writers keep changing the record.
     pub async fn change_notice(
         &self,
         id: &NoticeId,
@@ -234,7 +249,10 @@ impl Table {
         })
     }
 
-    /// The number of the latest change of any notice: what has this or a lower one is committed.
+    /// The number of the latest change of any notice: every change up to it is committed.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn last_notice_number(&self) -> Result<u64, StoreError> {
         match self.read("read notice number", &keys::notice_number()).await? {
             Some(stored) => stored.parse(SEQUENCE),
@@ -243,7 +261,7 @@ impl Table {
     }
 }
 
-/// The writes of a change that gets the number after `seen`, and the notice as it stands then.
+/// The writes of a change that gets the number after `seen`, and the changed notice.
 fn moved(before: &Notice, mut after: Notice, seen: u64, now: Timestamp) -> (Notice, Vec<Part>) {
     let place = seen + 1;
     let (shown_before, shown) = (before.streams(), after.streams());
@@ -257,21 +275,20 @@ fn moved(before: &Notice, mut after: Notice, seen: u64, now: Timestamp) -> (Noti
         after.places.insert(stream.clone(), place);
     }
     for stream in shown_before.union(&shown) {
-        parts.push(Part::PutNew(match shown.contains(stream) {
-            true => feed::upsert(stream, place, &after, after.forgotten_at()),
-            false => feed::revoke(stream, place, &after.id, now + ENDED_KEPT),
+        parts.push(Part::PutNew(if shown.contains(stream) {
+            feed::upsert(stream, place, &after, after.forgotten_at())
+        } else {
+            feed::revoke(stream, place, &after.id, now + ENDED_KEPT)
         }));
     }
     let number_taken = Change::of(keys::notice_number()).set(SEQUENCE, number(place));
-    parts.push(Part::Update(match seen {
-        0 => number_taken.when("attribute_not_exists(#sq)"),
-        _ => number_taken.when("#sq = :seen").bind(":seen", number(seen)),
-    }));
+    parts.push(Part::Update(
+        number_taken.still(SEQUENCE, (seen > 0).then(|| number(seen))),
+    ));
     let record = Change::of(keys::notice(&after.id))
         .set(RECORD, text(written(&after)))
         .set(REVISION, number(after.revision))
-        .when("#rv = :revision")
-        .bind(":revision", number(before.revision));
+        .when(equals(REVISION, number(before.revision)));
     parts.push(Part::Update(record));
     (after, parts)
 }
@@ -305,10 +322,10 @@ fn set<T>(kept: &mut T, new: Option<T>) {
     }
 }
 
-fn edit<T>(kept: &mut Option<T>, edit: Edit<T>) {
+fn edit<T>(kept: &mut Option<T>, edit: FieldEdit<T>) {
     match edit {
-        Edit::Keep => {}
-        Edit::Clear => *kept = None,
-        Edit::Set(new) => *kept = Some(new),
+        FieldEdit::Keep => {}
+        FieldEdit::Clear => *kept = None,
+        FieldEdit::Set(new) => *kept = Some(new),
     }
 }

@@ -1,10 +1,20 @@
-//! Receipts: the record of a receipt is also its idempotency record, its place in the state table, its outbox and its
+//! Receipts. The record of a receipt is also its idempotency record, its place in the state table, its outbox and its
 //! entry on the due index.
 //!
 //! A typical item stays under 1 KB, so that each write costs one unit; hence the short attribute names, which
-//! `record.rs` lists. `creation.rs` has the one transaction that makes an answer true, `sending.rs` the claims before
-//! each send, `holding.rs` what waits for the authority, `missing.rs` what it does not find any more, `stuck.rs` the alarms about what waits too long, `verdict.rs` and `ending.rs` the end of the way, `notes.rs` what notes take from the receipts that they modify,
-//! `delivery.rs` the way to the buyer, `buyer.rs` what the buyer says, `finding.rs` the other ways to a receipt, `listing.rs` many of them in order, `walking.rs` all of a span.
+//! `record.rs` lists.
+//!
+//! | file | content |
+//! |---|---|
+//! | `creation.rs` | the transaction that makes an answer true |
+//! | `sending.rs` | the claims before each send |
+//! | `holding.rs` | receipts that wait for the authority |
+//! | `missing.rs` | documents that the authority does not find any more |
+//! | `stuck.rs` | alarms for receipts that wait too long |
+//! | `verdict.rs`, `ending.rs` | final states and the outbox |
+//! | `notes.rs` | the amounts that notes take from the receipts that they modify |
+//! | `delivery.rs`, `buyer.rs` | the delivery to the buyer, and the buyer's answer |
+//! | `finding.rs`, `listing.rs`, `walking.rs` | look-ups, pages in order, all receipts of a span |
 
 mod buyer;
 mod creation;
@@ -26,7 +36,7 @@ mod withdrawal;
 use ecf::{Circumstances, Condition, Encf, Fecha, ReceiptState, ReceiptType, Rnc, Stamp, StampHosts};
 use jiff::{Timestamp, civil::Date};
 
-pub use buyer::{Answered, BuyerAnswer};
+pub use buyer::{AnswerRecorded, BuyerAnswer};
 pub use creation::{Created, NewReceipt, SignedLater};
 pub(super) use creation::{OWNER as LOCK_OWNER, TAKEN_AT as LOCK_TAKEN_AT};
 pub use delivery::{BuyerDelivery, DeliveryState};
@@ -36,16 +46,22 @@ use finding::{Left, Predecessor};
 pub use holding::HOLD_SPREAD;
 pub use listing::{PageRequest, Position, ReceiptFilter, ReceiptPage, UnknownPosition};
 pub use missing::{NOT_FOUND_PATIENCE, NotFoundBy};
-pub use notes::{Cleared, ModifiedReceipt, NewNote, Note};
+pub use notes::{ModifiedReceipt, NewNote, Note, NoteCleared};
 #[cfg(feature = "testing")]
 pub(super) use record::seeded_item;
+use record::{LOST_SEND, RFCE, SEND_STARTED_AT, STATE};
 pub use sending::{Claim, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, OUTCOME_UNKNOWN};
-pub use stuck::{AlarmHours, AlarmTimes, Awaited, NoHours};
+pub use stuck::{Alarm, AlarmHours, AlarmTimes, Awaited, NoHours};
 pub use verdict::{Failure, Recorded, Verdict};
 pub use walking::{Span, WalkedPart};
 pub use withdrawal::Withdrawal;
 
-use super::{Table, change::Change, item::text, keys};
+use super::{
+    Table,
+    condition::{Predicate, absent, among, equals, exists},
+    item::text,
+    keys,
+};
 use crate::{
     StoreError,
     artifacts::ContentHash,
@@ -57,73 +73,97 @@ use crate::{
 pub struct Receipt {
     pub public_id: ReceiptId,
     pub scope: Scope,
-    pub company_rnc: Rnc,
     pub idempotency_key: String,
     pub payload_hash: [u8; 32],
-    pub ecf_type: ReceiptType,
     pub external_id: Option<String>,
     pub mode: Mode,
     pub state: ReceiptState,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub scheduled_for: Option<Timestamp>,
-    /// `MontoTotal` as written in the document.
-    pub monto_total: String,
-    pub rnc_comprador: Option<String>,
-    pub fecha_emision: Fecha,
-    /// Number and signature; absent until the receipt has them.
-    pub signed: Option<Signed>,
-    /// The kept payload of a receipt that is numbered and signed later.
-    pub payload: Option<ContentHash>,
-    /// How often a send was begun.
-    pub send_attempt: u32,
-    /// When the send began that may have arrived; absent when every send so far certainly did not.
-    pub send_started_at: Option<Timestamp>,
-    /// Whether it was sent again after a send whose answer was lost.
-    pub has_lost_send: bool,
-    /// Until when somebody is sending or looking up; past and still here: nobody knows whether the send arrived.
-    pub lease_until: Option<Timestamp>,
-    /// How many look-ups since the lost send found nothing, each apart from the last.
-    pub lookup_negatives: u32,
-    pub looked_up_at: Option<Timestamp>,
-    pub track_id: Option<String>,
-    pub submitted_at: Option<Timestamp>,
     pub completed_at: Option<Timestamp>,
+    pub fiscal: Fiscal,
+    /// The stored payload of a receipt that is numbered and signed later.
+    pub payload: Option<ContentHash>,
+    pub sending: Sending,
     pub error_code: Option<String>,
     pub error_message: Option<String>,
     /// `secuenciaUtilizada` of the authority's answer.
     pub secuencia_utilizada: Option<bool>,
     /// The authority's answer as JSON text.
     pub taxauth_response: Option<String>,
-    /// The receipt that left its number to this one.
+    /// The earlier receipt with this number, which was rejected or abandoned.
     pub predecessor: Option<ReceiptId>,
-    /// The authority's ids of documents of ours that had this number before.
-    pub earlier_track_ids: Vec<String>,
-    /// The track ids of this receipt that the authority did not find any more.
-    pub lost_track_ids: Vec<String>,
-    /// What is still to be told, and to whom.
+    /// The deliveries that are still due.
     pub outbox: Vec<OutboxEntry>,
-    /// What it modifies, when it is a note on a receipt that was issued here.
+    /// The receipt that this note modifies, if it was issued here.
     pub note: Option<Note>,
-    /// Notes that are to be sent again once this receipt has its verdict.
+    /// Notes that are to be sent once this receipt has its verdict.
     pub waiting_notes: Vec<ReceiptId>,
-    /// How many hours it had waited for the authority when somebody was alarmed about it last.
-    pub delivery_alarm_hours: Option<u32>,
-    /// The last alarm about the time in a state other than `signed` and `contingency`.
-    pub state_alarm: Option<String>,
-    /// What an operator decided last, and when.
+    pub alarms: Alarms,
+    /// The last decision of an operator, and its time.
     pub operator_decision: Option<String>,
-    /// How its way to the buyer stands, who receives electronically.
-    pub buyer_delivery: Option<BuyerDelivery>,
-    /// What the buyer said of it.
-    pub buyer_answer: Option<BuyerAnswer>,
-    /// When a webhook of the company first took the event of the verdict.
+    pub buyer: Buyer,
+    /// When a webhook of the company first accepted the event of the verdict.
     pub notified_at: Option<Timestamp>,
-    /// When housekeeping looks after this receipt; absent when nothing is left to do.
+    /// The next look by housekeeping; absent when no step is left.
     pub next_action_at: Option<Timestamp>,
 }
 
-/// Number and signature of a receipt, which come together.
+/// What the document says, and its number and signature.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fiscal {
+    pub company_rnc: Rnc,
+    pub ecf_type: ReceiptType,
+    /// `MontoTotal` as written in the document.
+    pub monto_total: String,
+    pub rnc_comprador: Option<String>,
+    pub fecha_emision: Fecha,
+    /// Number and signature; absent until the receipt is signed.
+    pub signed: Option<Signed>,
+}
+
+/// The sends to the authority and the look-ups there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sending {
+    /// How many sends were begun.
+    pub attempts: u32,
+    /// The start of a send that may have arrived; absent when every send so far certainly did not.
+    pub started_at: Option<Timestamp>,
+    /// Whether it was sent again after a send whose answer was lost.
+    pub has_lost_send: bool,
+    /// The end of the lease of a send or a look-up. When it is past and still here, the outcome of the send is unknown.
+    pub lease_until: Option<Timestamp>,
+    /// The number of look-ups since the lost send that found nothing, at least a minute apart.
+    pub lookup_negatives: u32,
+    pub looked_up_at: Option<Timestamp>,
+    pub track_id: Option<String>,
+    pub submitted_at: Option<Timestamp>,
+    /// The authority's track ids of earlier documents with this number.
+    pub earlier_track_ids: Vec<String>,
+    /// Track ids of this receipt that the authority did not find any more.
+    pub lost_track_ids: Vec<String>,
+}
+
+/// The last alarms about a receipt.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Alarms {
+    /// How many hours it had waited for the authority at the last alarm about that.
+    pub delivery_hours: Option<u32>,
+    /// The last alarm about the time in a state other than `signed` and `contingency`.
+    pub state: Option<String>,
+}
+
+/// The buyer's side of a receipt.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Buyer {
+    /// The delivery to a buyer who receives electronically.
+    pub delivery: Option<BuyerDelivery>,
+    /// The buyer's approval or rejection.
+    pub answer: Option<BuyerAnswer>,
+}
+
+/// Number and signature of a receipt; they are written together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signed {
     pub encf: Encf,
@@ -135,7 +175,7 @@ pub struct Signed {
     pub rfce: Option<ContentHash>,
 }
 
-/// When the caller wants the receipt sent.
+/// When the caller wants the receipt to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
     #[default]
@@ -143,7 +183,7 @@ pub enum Mode {
     Deferred,
 }
 
-/// Somebody who must still hear of a verdict.
+/// A recipient of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OutboxEntry {
     Webhook,
@@ -170,56 +210,67 @@ impl OutboxEntry {
 
 impl Receipt {
     pub fn encf(&self) -> Option<&Encf> {
-        self.signed.as_ref().map(|signed| &signed.encf)
+        self.fiscal.signed.as_ref().map(|signed| &signed.encf)
     }
 
-    /// Whether the authority gets a summary in place of the receipt.
+    /// Whether a summary is sent to the authority instead of the receipt.
     pub fn is_sent_as_summary(&self) -> bool {
-        self.signed.as_ref().is_some_and(|signed| signed.rfce.is_some())
+        self.fiscal.signed.as_ref().is_some_and(|signed| signed.rfce.is_some())
     }
 
     /// The address in the QR code, from the values of the signed document.
     pub fn electronic_stamp(&self, hosts: &StampHosts) -> Option<String> {
-        let signed = self.signed.as_ref()?;
+        let signed = self.fiscal.signed.as_ref()?;
         let stamp = Stamp {
             environment: self.scope.environment,
             summary: signed.rfce.is_some(),
-            rnc_emisor: &self.company_rnc,
-            rnc_comprador: self.rnc_comprador.as_ref().map(|rnc| rnc as &dyn std::fmt::Display),
+            rnc_emisor: &self.fiscal.company_rnc,
+            rnc_comprador: self
+                .fiscal
+                .rnc_comprador
+                .as_ref()
+                .map(|rnc| rnc as &dyn std::fmt::Display),
             encf: &signed.encf,
-            fecha_emision: &self.fecha_emision,
-            monto_total: &self.monto_total,
+            fecha_emision: &self.fiscal.fecha_emision,
+            monto_total: &self.fiscal.monto_total,
             fecha_firma: &signed.sign_date,
             codigo_seguridad: &signed.security_code,
         };
         Some(stamp.url(hosts))
     }
 
-    /// Whether its number may go to another receipt: it was rejected, and the authority did not count the number as used.
+    /// Whether its number may go to another receipt: it was rejected, and the authority did not count the number as
+    /// used.
     pub fn left_its_number(&self) -> bool {
-        self.state == ReceiptState::Rejected && self.secuencia_utilizada == Some(false) && self.signed.is_some()
+        self.state == ReceiptState::Rejected && self.secuencia_utilizada == Some(false) && self.fiscal.signed.is_some()
     }
 
-    /// The day whose list and counters hold this receipt.
+    /// The day whose list and counters contain this receipt.
     pub fn day(&self) -> Date {
         keys::fiscal_day(self.created_at)
     }
 }
 
 impl Table {
-    /// A receipt as of every write answered before.
+    /// A receipt, with a strongly consistent read.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn receipt(&self, scope: &Scope, id: &ReceiptId) -> Result<Option<Receipt>, StoreError> {
         let stored = self.read("read receipt", &keys::receipt(scope, id)).await?;
         stored.map(|stored| record::read(&stored)).transpose()
     }
 
-    /// A receipt at half the price, which may lag behind by moments.
+    /// A receipt, with an eventually consistent read at half the price.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn receipt_eventual(&self, scope: &Scope, id: &ReceiptId) -> Result<Option<Receipt>, StoreError> {
         let stored = self.read_eventual("read receipt", &keys::receipt(scope, id)).await?;
         stored.map(|stored| record::read(&stored)).transpose()
     }
 
-    /// The receipts themselves, in the order of their ids.
+    /// The receipts with these ids, in their order.
     async fn receipts_by_ids(&self, scope: &Scope, ids: &[ReceiptId]) -> Result<Vec<Receipt>, StoreError> {
         let keys: Vec<_> = ids.iter().map(|id| keys::receipt(scope, id)).collect();
         let found = self.read_many("read receipts", keys.iter().cloned(), false).await?;
@@ -227,25 +278,22 @@ impl Table {
     }
 }
 
-/// The condition that the receipt is in one of these states, and `also`.
-fn in_states(change: Change, states: impl IntoIterator<Item = ReceiptState>, also: &str) -> Change {
-    any_of(change, states.into_iter().map(|state| (state, Condition::Always)), also)
+/// The receipt is in one of these states.
+fn in_states(states: impl IntoIterator<Item = ReceiptState>) -> Predicate {
+    any_of(states.into_iter().map(|state| (state, Condition::Always)))
 }
 
-/// The condition that the state table allows the step to `next`, and `also`.
-fn as_the_table_says(change: Change, next: ReceiptState, also: &str) -> Change {
-    // None of these steps is the operator's, or that of `return_to_send`.
-    let ways = ways_to(next).filter(|(_, condition)| !is_retry(*condition) && *condition != Condition::NotFound);
-    any_of(change, ways, also)
+/// The state table allows the step to `next`. None of these steps is the operator's, or that of `return_to_send`.
+fn transition_to(next: ReceiptState) -> Predicate {
+    any_of(ways_to(next).filter(|(_, condition)| !is_retry(*condition) && *condition != Condition::NotFound))
 }
 
-/// The condition that the state table leaves the step to `next` to an operator, and `also`.
-fn as_the_table_says_to_operators(change: Change, next: ReceiptState, also: &str) -> Change {
-    let ways = ways_to(next).filter(|(_, condition)| is_retry(*condition));
-    any_of(change, ways, also)
+/// The state table leaves the step to `next` to an operator.
+fn operator_transition_to(next: ReceiptState) -> Predicate {
+    any_of(ways_to(next).filter(|(_, condition)| is_retry(*condition)))
 }
 
-/// What only an operator asks for.
+/// Whether only an operator requests the step.
 const fn is_retry(condition: Condition) -> bool {
     matches!(condition, Condition::OperatorRetry | Condition::UnsentRetry)
 }
@@ -257,40 +305,30 @@ fn ways_to(next: ReceiptState) -> impl Iterator<Item = (ReceiptState, Condition)
     })
 }
 
-fn any_of(change: Change, ways: impl Iterator<Item = (ReceiptState, Condition)>, also: &str) -> Change {
-    let mut change = change;
+fn any_of(ways: impl Iterator<Item = (ReceiptState, Condition)>) -> Predicate {
     let mut terms = Vec::new();
     let mut unconditional = Vec::new();
-    for (place, (state, condition)) in ways.enumerate() {
-        let value = format!(":state{place}");
+    for (state, condition) in ways {
         let holds = match condition {
-            // Who asks for these adds their conditions.
-            Condition::Always | Condition::OperatorRetry | Condition::NotFound => None,
-            Condition::Summary => Some("attribute_exists(#rf)"),
-            // A claim may have become a send, unless it was given back.
-            Condition::NeverSent | Condition::UnsentRetry => {
-                Some("attribute_not_exists(#ss) AND attribute_not_exists(#lo)")
+            // The callers of these add their conditions.
+            Condition::Always | Condition::OperatorRetry | Condition::NotFound => {
+                unconditional.push(text(state));
+                continue;
             }
+            Condition::Summary => exists(RFCE),
+            // A claim may have led to a send, unless it was released.
+            Condition::NeverSent | Condition::UnsentRetry => absent(SEND_STARTED_AT).and(absent(LOST_SEND)),
         };
-        change = change.bind(&value, text(state));
-        match holds {
-            Some(holds) => terms.push(format!("(#st = {value} AND {holds})")),
-            None => unconditional.push(value),
-        }
+        terms.push(equals(STATE, text(state)).and(holds));
     }
     if !unconditional.is_empty() {
-        terms.push(format!("#st IN ({})", unconditional.join(", ")));
+        terms.push(among(STATE, unconditional));
     }
-    // DynamoDB refuses redundant parentheses, and no way at all must not read as every way.
-    let allowed = match terms.as_slice() {
-        [] => "attribute_not_exists(#st)".to_owned(),
-        [only] => only.clone(),
-        several => format!("({})", several.join(" OR ")),
-    };
-    change.when(format!("{allowed} AND {also}"))
+    // No way at all must not read as every way.
+    terms.into_iter().reduce(Predicate::or).unwrap_or_else(|| absent(STATE))
 }
 
-/// States in which a receipt waits for its send.
+/// The states in which a receipt waits for its send.
 fn waiting() -> impl Iterator<Item = ReceiptState> {
     ReceiptState::Submitted.predecessors(Circumstances::default())
 }

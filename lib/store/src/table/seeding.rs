@@ -1,4 +1,4 @@
-//! Many receipts at once, for measurements: the items and counters that as many single writes would leave behind.
+//! Writes many receipts at once, for measurements: the items and counters that single writes would leave.
 
 use std::collections::BTreeMap;
 
@@ -7,21 +7,25 @@ use futures::future::try_join_all;
 use jiff::{ToSpan as _, civil::Date};
 
 use super::{
-    DayCounts, Table, counters,
+    Table,
+    counters::{self, DayCounts},
     item::{Item, NewItem, number},
     keys, receipts,
     write::{ATTEMPTS, pause},
 };
-use crate::{StoreError, ids::Scope, table::NewReceipt};
+use crate::{StoreError, ids::Scope, table::receipts::NewReceipt};
 
-/// As many items as one request may put.
+/// Upper bound of the items in one request.
 const PER_REQUEST: usize = 25;
 const AT_ONCE: usize = 8;
 const OPERATION: &str = "seed";
 
 impl Table {
-    /// Puts receipts as they would be at their ends, without locks of their numbers, and counts them by day. Days that have
-    /// counters already lose them.
+    /// Writes receipts in their states, without the locks of their numbers, and their counters by day. Existing
+    /// counters of these days are replaced.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn seed_receipts(&self, scope: &Scope, receipts: &[NewReceipt]) -> Result<(), StoreError> {
         let mut days = BTreeMap::new();
         for receipt in receipts {
@@ -44,7 +48,10 @@ impl Table {
         Ok(())
     }
 
-    /// Closes seeded days up to one, whose counters are right, and sums up their months.
+    /// Closes seeded days up to one, whose counters are exact, and sums up their months.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn seed_closing(&self, scope: &Scope, first: Date, until: Date) -> Result<(), StoreError> {
         let mut month = first.first_of_month();
         while month.last_of_month() <= until {

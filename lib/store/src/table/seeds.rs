@@ -1,4 +1,4 @@
-//! Seeds that other issuers signed to get a token of ours: each is taken once.
+//! Seeds that other issuers signed to get a token: each is accepted once.
 
 use jiff::Timestamp;
 
@@ -10,7 +10,10 @@ use super::{
 use crate::StoreError;
 
 impl Table {
-    /// Notes that a seed was used. `false`: it was before. The note may go once the seed is too old to be used at all.
+    /// Records the use of a seed. Returns `false` when it was used before. The record expires with the seed.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn use_seed(&self, nonce: &[u8; 16], expires_at: Timestamp) -> Result<bool, StoreError> {
         let item = NewItem::new(&keys::used_seed(nonce))
             .with(TTL, expiry(expires_at))

@@ -1,7 +1,7 @@
-//! Tokens of the tax authority, one per certificate and environment, and the lease of whoever refreshes one.
+//! Tokens of the tax authority, one per certificate and environment, and the lease for refreshing one.
 //!
-//! A token comes here sealed by the vault. It belongs to a certificate, by the SHA-256 of its DER bytes, not to a
-//! company: two companies may be represented by one person.
+//! A token is encrypted by the vault. It belongs to a certificate, identified by the SHA-256 of its DER bytes, and not
+//! to a company, because one person may represent two companies.
 
 use ecf::Environment;
 use jiff::{SignedDuration, Timestamp};
@@ -9,9 +9,9 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     Table,
     change::Change,
+    condition::{absent, at_most, equals, exists},
     item::{Stored, bytes, expiry, instant},
-    keys::{self, TTL},
-    write::Applied,
+    keys::{self, PK, TTL},
 };
 use crate::StoreError;
 
@@ -19,7 +19,7 @@ const SEALED: &str = "sealed";
 const EXPIRES_AT: &str = "expires_at";
 const LEASE_UNTIL: &str = "lease";
 
-/// A sealed token and when it ends.
+/// An encrypted token and its expiry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredToken {
     pub sealed: Vec<u8>,
@@ -27,7 +27,10 @@ pub struct StoredToken {
 }
 
 impl Table {
-    /// The token, unless it is past its end.
+    /// The token, unless it has expired.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn token(
         &self,
         certificate: &[u8; 32],
@@ -38,7 +41,11 @@ impl Table {
         token(stored, now)
     }
 
-    /// The same at half the price; a token that another process has just kept or dropped may not show yet.
+    /// The token, with an eventually consistent read at half the price: the latest write of another process may be
+    /// missing.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn token_eventual(
         &self,
         certificate: &[u8; 32],
@@ -49,7 +56,10 @@ impl Table {
         token(self.read_eventual("read token", &key).await?, now)
     }
 
-    /// Keeps a new token and ends the refresh. An older one never replaces one that ends later.
+    /// Stores a new token and ends the refresh. An older one never replaces one that expires later.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn store_token(
         &self,
         certificate: &[u8; 32],
@@ -61,13 +71,15 @@ impl Table {
             .set(EXPIRES_AT, instant(token.expires_at))
             .set(TTL, expiry(token.expires_at))
             .remove(&[LEASE_UNTIL])
-            .when("attribute_not_exists(expires_at) OR expires_at <= :expires")
-            .bind(":expires", instant(token.expires_at));
+            .when(absent(EXPIRES_AT).or(at_most(EXPIRES_AT, instant(token.expires_at))));
         self.apply("store token", change).await?;
         Ok(())
     }
 
-    /// Drops a token that the authority refused, if it is still the stored one.
+    /// Removes a token that the authority rejected, if it is still the stored one.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn invalidate_token(
         &self,
         certificate: &[u8; 32],
@@ -76,13 +88,15 @@ impl Table {
     ) -> Result<(), StoreError> {
         let change = Change::of(keys::token(certificate, environment))
             .remove(&[SEALED, EXPIRES_AT])
-            .when("#sealed = :refused")
-            .bind(":refused", bytes(sealed));
+            .when(equals(SEALED, bytes(sealed)));
         self.apply("invalidate token", change).await?;
         Ok(())
     }
 
-    /// Asks to be the one who refreshes. `false`: somebody else does.
+    /// Claims the refresh. Returns `false` when another process has it.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn claim_token_refresh(
         &self,
         certificate: &[u8; 32],
@@ -93,15 +107,14 @@ impl Table {
         let change = Change::of(keys::token(certificate, environment))
             .set(LEASE_UNTIL, instant(now + lease))
             .set(TTL, expiry(now + SignedDuration::from_hours(1)))
-            .when("attribute_not_exists(#lease) OR #lease <= :now")
-            .bind(":now", instant(now));
-        Ok(matches!(
-            self.apply("claim token refresh", change).await?,
-            Applied::Done(_)
-        ))
+            .when(absent(LEASE_UNTIL).or(at_most(LEASE_UNTIL, instant(now))));
+        self.applied("claim token refresh", change).await
     }
 
-    /// Gives the refresh up, so that another may try at once.
+    /// Releases the refresh, so that another process may try at once.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn release_token_refresh(
         &self,
         certificate: &[u8; 32],
@@ -109,7 +122,7 @@ impl Table {
     ) -> Result<(), StoreError> {
         let change = Change::of(keys::token(certificate, environment))
             .remove(&[LEASE_UNTIL])
-            .when("attribute_exists(#pk)");
+            .when(exists(PK));
         self.apply("release token refresh", change).await?;
         Ok(())
     }

@@ -1,6 +1,6 @@
-//! How often somebody may come: counted by address, in windows of time that the clock sets.
+//! A fixed-window rate limit by client address.
 //!
-//! One write each time, and none that says more of a visitor than the hash of an address, for as long as the window lasts.
+//! Each visit is one write. It stores only the hash of the address, and expires with its window.
 
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 use super::{
     Table,
     change::Change,
+    condition::{absent, below},
     item::{expiry, number},
     keys::{self, TTL},
     write::Applied,
@@ -18,25 +19,28 @@ use crate::StoreError;
 
 const COUNT: &str = "ct";
 
-/// A door that visitors without a key come through, and how often.
+/// A rate limit for requests without an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Door {
     pub name: &'static str,
-    /// So often within a window.
+    /// Upper bound of the visits within a window.
     pub most: u32,
     pub window: SignedDuration,
 }
 
-/// Whether a visitor may come in.
+/// The decision about a visit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
     Granted,
-    /// Not before that long.
+    /// The limit is used up; retry after this time.
     After(Duration),
 }
 
 impl Table {
-    /// Counts a visit from an address, unless there were too many in this window.
+    /// Counts a visit from an address against the limit of the current window.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn take_turn(&self, door: Door, address: &str, now: Timestamp) -> Result<Turn, StoreError> {
         let window = door.window.as_secs().max(1);
         let begin = now.as_second() - now.as_second().rem_euclid(window);
@@ -45,8 +49,7 @@ impl Table {
         let change = Change::of(keys::turns(door.name, &visitor, begin))
             .add(COUNT, number(1))
             .set(TTL, expiry(end))
-            .when("attribute_not_exists(#ct) OR #ct < :most")
-            .bind(":most", number(door.most));
+            .when(absent(COUNT).or(below(COUNT, number(door.most))));
         Ok(match self.apply("take turn", change).await? {
             Applied::Done(_) => Turn::Granted,
             Applied::Refused(_) => Turn::After(Duration::try_from(end.duration_since(now)).unwrap_or_default()),

@@ -1,7 +1,8 @@
-//! P12 secrets whose company is not there yet.
+//! P12 secrets whose company does not exist yet.
 //!
-//! A sign-up stores the P12 first and makes the company last. Whatever fails in between would leave a private key in the vault that
-//! belongs to nobody, so a note is written before it: an hour later housekeeping looks whether the company came to be.
+//! A sign-up stores the P12 first and creates the company last. A failure in between would leave a private key without
+//! an owner in the vault. Therefore a record is written before the P12: an hour later housekeeping checks whether the
+//! company exists.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -12,14 +13,14 @@ use super::{
 };
 use crate::{StoreError, ids::Scope};
 
-/// By then no sign-up is under way any more.
+/// Every sign-up is finished by then.
 const LOOKED_AT_AFTER: SignedDuration = SignedDuration::from_hours(1);
 
 impl Table {
-    /// Notes that a P12 is about to be stored for a company that is not there yet.
+    /// Records that a P12 is about to be stored for a company that does not exist yet.
     ///
     /// # Errors
-    /// Also when there is such a note: ids are drawn at random, so nobody else has this one.
+    /// Fails when DynamoDB fails or the record exists: ids are random, so two sign-ups never share one.
     pub async fn note_unclaimed_p12(&self, scope: &Scope, now: Timestamp) -> Result<(), StoreError> {
         let operation = "note unclaimed P12";
         let shard = scope.company.spread() % due::SHARDS;
@@ -36,7 +37,10 @@ impl Table {
         ))
     }
 
-    /// Drops the note. `false`: it was dropped before.
+    /// Removes the record. Returns `false` when it was removed before.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn drop_unclaimed_p12(&self, scope: &Scope) -> Result<bool, StoreError> {
         self.delete("drop unclaimed P12", &keys::unclaimed_p12(scope)).await
     }

@@ -1,25 +1,25 @@
-//! Events that a webhook did not take yet, with the bytes that every attempt repeats.
+//! Undelivered events of a webhook, with the bytes that every attempt repeats.
 //!
-//! A record is made when a first attempt failed, or instead of an attempt when the webhook does not answer anyway. It has its
-//! own place on the due index while attempts of its own are to come; without one it is *parked*: the webhook's entry on the
-//! index brings it back. It goes when the event was taken or given up, and by itself soon after its day.
+//! A record is created when a first attempt failed, or instead of an attempt when the webhook is failing anyway. While
+//! it has attempts of its own, it is on the due index; otherwise it is *parked*, and the webhook's entry on the index
+//! recovers it. It is removed when the event is delivered or given up, and expires soon after its day.
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
     Query, Sort, Table,
     change::Change,
+    condition::{absent, at_most, equals},
     due::SHARDS,
     item::{NewItem, Stored, bytes, expiry, instant, number, text},
     keys::{self, DUE, SK, TTL},
-    write::Applied,
 };
 use crate::{
     StoreError,
     ids::{EventKey, Scope, WebhookId},
 };
 
-/// Longer than anything is retried.
+/// Longer than any retry.
 const KEPT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 const EVENT: &str = "event";
@@ -34,16 +34,19 @@ pub struct Undelivered {
     pub key: EventKey,
     pub event: String,
     pub body: Vec<u8>,
-    /// When its day began: the first attempt, or the parking in its place.
+    /// The start of its retry period: the first attempt, or the parking instead of it.
     pub since: Timestamp,
-    /// How many attempts were begun.
+    /// The number of attempts that were started.
     pub attempts: u32,
-    /// When its next attempt comes; `None`: it is parked.
+    /// The next attempt; `None` when it is parked.
     pub due_at: Option<Timestamp>,
 }
 
 impl Table {
-    /// Keeps an event for later attempts. `false`: it waits already.
+    /// Stores an event for later attempts. Returns `false` when it is stored already.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn keep_undelivered(
         &self,
         scope: &Scope,
@@ -62,6 +65,10 @@ impl Table {
         self.put_new("keep undelivered", item).await
     }
 
+    /// The event, if it still waits for the webhook.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn undelivered(
         &self,
         scope: &Scope,
@@ -75,6 +82,9 @@ impl Table {
     }
 
     /// The events that wait for a webhook, oldest first.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn undelivered_of(
         &self,
         scope: &Scope,
@@ -91,8 +101,11 @@ impl Table {
         items.iter().map(read_undelivered).collect()
     }
 
-    /// Begins the next attempt, for whoever comes first. A lease keeps others off until `until`; then the due index brings the
-    /// event back. `false`: another has begun it.
+    /// Claims the next attempt. A lease excludes other workers until `until`; then the due index recovers the event.
+    /// Returns `false` when another worker has it.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn claim_undelivered(
         &self,
         scope: &Scope,
@@ -104,16 +117,16 @@ impl Table {
         let change = due_at(Change::of(keys::undelivered(scope, webhook, &seen.key)), webhook, until)
             .set(ATTEMPTS, number(seen.attempts.saturating_add(1)))
             .set(LEASE, instant(until))
-            .when("#attempts = :seen AND (attribute_not_exists(#lu) OR #lu <= :now)")
-            .bind(":seen", number(seen.attempts))
-            .bind(":now", instant(now));
-        Ok(matches!(
-            self.apply("claim undelivered", change).await?,
-            Applied::Done(_)
-        ))
+            .when(equals(ATTEMPTS, number(seen.attempts)))
+            .when(absent(LEASE).or(at_most(LEASE, instant(now))));
+        self.applied("claim undelivered", change).await
     }
 
-    /// Sets when the next attempt comes after `attempts` of them; `None` parks the event. `false`: it is past that.
+    /// Sets the next attempt after `attempts` of them; `None` parks the event. Returns `false` when a later attempt has
+    /// started.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn postpone_undelivered(
         &self,
         scope: &Scope,
@@ -127,14 +140,14 @@ impl Table {
             Some(next) => due_at(change, webhook, next),
             None => change.remove(&[DUE.pk, DUE.sk]),
         };
-        let change = change.when("#attempts = :attempts").bind(":attempts", number(attempts));
-        Ok(matches!(
-            self.apply("postpone undelivered", change).await?,
-            Applied::Done(_)
-        ))
+        let change = change.when(equals(ATTEMPTS, number(attempts)));
+        self.applied("postpone undelivered", change).await
     }
 
-    /// Ends the waiting: taken, or given up. `false`: it had ended.
+    /// Removes an event that was delivered or given up. Returns `false` when it was removed before.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn forget_undelivered(
         &self,
         scope: &Scope,
@@ -146,7 +159,7 @@ impl Table {
     }
 }
 
-/// One webhook's events are on one shard: a dead one has few entries, and a lively one none.
+/// The events of one webhook are on one shard: a failing webhook has few entries, a working one none.
 pub(super) fn shard_partition(webhook: &WebhookId) -> String {
     keys::due_partition(webhook.spread() % SHARDS)
 }

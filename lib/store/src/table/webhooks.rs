@@ -4,10 +4,12 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::Timestamp;
 
 use super::{
-    Announcement, Query, Sort, Table, announcements,
+    Query, Sort, Table,
+    announcements::{self, Announcement},
     change::Change,
+    condition::{absent, at_most, below, equals, exists},
     item::{NewItem, Stored, bytes, flag, instant, number, text},
-    keys::{self, DUE, SK},
+    keys::{self, DUE, PK, SK},
     undelivered::{due_at, shard_partition},
     write::{Applied, Part, Transacted},
 };
@@ -16,7 +18,7 @@ use crate::{
     ids::{Scope, WebhookId},
 };
 
-/// How many webhooks one company has at most in one environment.
+/// Upper bound of the webhooks of a company in one environment.
 pub const WEBHOOK_LIMIT: u32 = 20;
 
 const URL: &str = "url";
@@ -31,29 +33,29 @@ const PAUSED_REASON: &str = "paused_reason";
 const FAILING_SINCE: &str = "fs";
 const SLOW_SINCE: &str = "slow";
 const PARKED: &str = "parked";
-/// Until when a dry run holds the webhook.
+/// The end of a dry run's lock on the webhook.
 const TEST_UNTIL: &str = "tu";
 
-/// A subscription. Its secret is sealed by the vault.
+/// A subscription. Its secret is encrypted by the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Webhook {
     pub id: WebhookId,
     pub url: String,
-    /// As given, in the order given.
+    /// The event names, in the caller's order.
     pub events: Vec<String>,
     pub is_active: bool,
     pub sealed_secret: Vec<u8>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
-    /// When and why the service switched it off; gone when it is switched on again.
+    /// When and why the service switched it off; removed when it is switched on again.
     pub paused: Option<Pause>,
-    /// When it failed first since it last took something; absent while it works.
+    /// The first failure since the last success; absent while it works.
     pub failing_since: Option<Timestamp>,
-    /// When an attempt ran out of time first since it last answered in time; its events go to the slow lane then.
+    /// The first timeout since the last answer in time. While it is present, events go to the slow lane.
     pub slow_since: Option<Timestamp>,
-    /// When housekeeping looks after what is parked behind it.
+    /// When housekeeping next looks at its parked events.
     pub probe_at: Option<Timestamp>,
-    /// How often something was parked behind it: whoever finds nothing parked knows by it that nothing came meanwhile.
+    /// Incremented for each parked event, so that a process that found none can detect that one was parked meanwhile.
     pub parked: u64,
 }
 
@@ -75,7 +77,7 @@ pub struct NewWebhook {
     pub created_at: Timestamp,
 }
 
-/// What changes of a subscription; `None` leaves it.
+/// The changes of a subscription; `None` leaves a value.
 #[derive(Debug, Clone, Default)]
 pub struct WebhookChanges {
     pub url: Option<String>,
@@ -87,17 +89,21 @@ pub struct WebhookChanges {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WebhookCreated {
     New(Box<Webhook>),
-    /// The scope has [`WEBHOOK_LIMIT`] of them.
+    /// The scope has [`WEBHOOK_LIMIT`] webhooks.
     LimitReached,
     IdTaken,
 }
 
-/// What a webhook's secret is sealed for: copied to another webhook it does not open.
+/// The encryption context of a webhook's secret: it cannot be decrypted for another webhook.
 pub fn webhook_context(scope: &Scope, id: &WebhookId) -> Vec<u8> {
     format!("webhook/{}/{}/{id}", scope.company, scope.environment).into_bytes()
 }
 
 impl Table {
+    /// Creates a subscription, up to [`WEBHOOK_LIMIT`] per scope.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn create_webhook(&self, scope: &Scope, new: NewWebhook) -> Result<WebhookCreated, StoreError> {
         let item = NewItem::new(&keys::webhook(scope, &new.id))
             .with(URL, text(&new.url))
@@ -109,8 +115,7 @@ impl Table {
             .build();
         let counted = Change::of(keys::webhook_count(scope))
             .add(COUNT, number(1))
-            .when("attribute_not_exists(#hooks) OR #hooks < :limit")
-            .bind(":limit", number(WEBHOOK_LIMIT));
+            .when(absent(COUNT).or(below(COUNT, number(WEBHOOK_LIMIT))));
         let parts = vec![Part::PutNew(item.clone()), Part::Update(counted)];
         match self.transact("create webhook", parts).await? {
             Transacted::Done => Ok(WebhookCreated::New(Box::new(read_webhook(&Stored::new(item))?))),
@@ -122,6 +127,9 @@ impl Table {
     }
 
     /// Every subscription of the scope, oldest first.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn webhooks(&self, scope: &Scope) -> Result<Vec<Webhook>, StoreError> {
         let query = Query {
             sort: Sort::BeginsWith(SK, keys::WEBHOOK.to_owned()),
@@ -134,13 +142,20 @@ impl Table {
         Ok(webhooks)
     }
 
+    /// The subscription with this id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn webhook(&self, scope: &Scope, id: &WebhookId) -> Result<Option<Webhook>, StoreError> {
         let stored = self.read("read webhook", &keys::webhook(scope, id)).await?;
         stored.as_ref().map(read_webhook).transpose()
     }
 
-    /// Changes a subscription. `None`: there is no such webhook. Switched on, it looks for what is parked; with a new address,
-    /// its failures are forgotten.
+    /// Changes a subscription; `None` when it does not exist. When it is switched on, its parked events are scheduled;
+    /// a new address resets its failures.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn update_webhook(
         &self,
         scope: &Scope,
@@ -155,7 +170,7 @@ impl Table {
             .set_some(EVENTS, changes.events.as_deref().map(list))
             .set_some(ACTIVE, changes.is_active.map(flag))
             .set_some(SECRET, changes.sealed_secret.map(bytes))
-            .when("attribute_exists(#pk)");
+            .when(exists(PK));
         let change = match switched {
             Some(true) => due_at(
                 change.remove(&[PAUSED_AT, PAUSED_REASON, FAILING_SINCE, SLOW_SINCE]),
@@ -172,7 +187,11 @@ impl Table {
         }
     }
 
-    /// Lets a dry run hold a webhook until then at most. `false`: another one holds it, or there is no such webhook.
+    /// Locks a webhook for a dry run, until `until` at most. Returns `false` when another dry run has the lock, or the
+    /// webhook does not exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn begin_webhook_test(
         &self,
         scope: &Scope,
@@ -182,96 +201,113 @@ impl Table {
     ) -> Result<bool, StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .set(TEST_UNTIL, instant(until))
-            .when("attribute_exists(#pk) AND (attribute_not_exists(#tu) OR #tu <= :now)")
-            .bind(":now", instant(now));
-        Ok(matches!(
-            self.apply("begin webhook test", change).await?,
-            Applied::Done(_)
-        ))
+            .when(exists(PK))
+            .when(absent(TEST_UNTIL).or(at_most(TEST_UNTIL, instant(now))));
+        self.applied("begin webhook test", change).await
     }
 
-    /// Ends a dry run before its time, unless another one holds the webhook by now.
+    /// Releases the lock of a dry run, unless another run has it by now.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn end_webhook_test(&self, scope: &Scope, id: &WebhookId, until: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .remove(&[TEST_UNTIL])
-            .when("#tu = :until")
-            .bind(":until", instant(until));
+            .when(equals(TEST_UNTIL, instant(until)));
         self.apply("end webhook test", change).await.map(|_| ())
     }
 
-    /// A webhook did not take something: its failing begins, if it had not.
+    /// Records that a delivery failed. Only the first failure sets the time.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn webhook_failed(&self, scope: &Scope, id: &WebhookId, now: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .set_once(FAILING_SINCE, instant(now))
-            .when("attribute_exists(#pk)");
+            .when(exists(PK));
         self.apply("webhook failed", change).await.map(|_| ())
     }
 
-    /// A webhook that failed took something.
+    /// Records that a delivery succeeded after failures.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn webhook_recovered(&self, scope: &Scope, id: &WebhookId) -> Result<(), StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .remove(&[FAILING_SINCE])
-            .when("attribute_exists(#fs)");
+            .when(exists(FAILING_SINCE));
         self.apply("webhook recovered", change).await.map(|_| ())
     }
 
-    /// An attempt at a webhook ran out of time. `false`: it was slow before, or is gone.
+    /// Records that an attempt timed out. Returns `false` when the webhook was slow before, or does not exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn webhook_timed_out(&self, scope: &Scope, id: &WebhookId, now: Timestamp) -> Result<bool, StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .set(SLOW_SINCE, instant(now))
-            .when("attribute_exists(#pk) AND attribute_not_exists(#slow)");
-        Ok(matches!(
-            self.apply("webhook timed out", change).await?,
-            Applied::Done(_)
-        ))
+            .when(exists(PK))
+            .when(absent(SLOW_SINCE));
+        self.applied("webhook timed out", change).await
     }
 
-    /// A slow webhook answered in time. `false`: somebody noted it before.
+    /// Records that a slow webhook answered in time. Returns `false` when it was recorded before.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn webhook_in_time(&self, scope: &Scope, id: &WebhookId) -> Result<bool, StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .remove(&[SLOW_SINCE])
-            .when("attribute_exists(#slow)");
-        Ok(matches!(self.apply("webhook in time", change).await?, Applied::Done(_)))
+            .when(exists(SLOW_SINCE));
+        self.applied("webhook in time", change).await
     }
 
-    /// Counts something parked behind an active webhook, which housekeeping looks after from `probe_at` on unless it does so
-    /// already. `false`: the webhook is gone or switched off.
+    /// Counts a parked event of an active webhook, and schedules housekeeping's look at `probe_at`, unless one is
+    /// scheduled. Returns `false` when the webhook was deleted or switched off.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn count_parked(&self, scope: &Scope, id: &WebhookId, probe_at: Timestamp) -> Result<bool, StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .add(PARKED, number(1))
             .set_once(DUE.pk, text(shard_partition(id)))
             .set_once(DUE.sk, text(keys::due_sort(probe_at)))
-            .when("#active = :on")
-            .bind(":on", flag(true));
-        Ok(matches!(self.apply("count parked", change).await?, Applied::Done(_)))
+            .when(equals(ACTIVE, flag(true)));
+        self.applied("count parked", change).await
     }
 
-    /// Sets when housekeeping looks again after what is parked. `false`: it does not any more.
+    /// Sets housekeeping's next look at the parked events. Returns `false` when none is scheduled.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn postpone_probe(&self, scope: &Scope, id: &WebhookId, next: Timestamp) -> Result<bool, StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .set(DUE.sk, text(keys::due_sort(next)))
-            .when("attribute_exists(#ds)");
-        Ok(matches!(self.apply("postpone probe", change).await?, Applied::Done(_)))
+            .when(exists(DUE.sk));
+        self.applied("postpone probe", change).await
     }
 
-    /// Ends looking after a webhook behind which nothing is parked. `false`: something was parked since `seen` was read.
+    /// Ends the looks at a webhook without parked events. Returns `false` when an event was parked since `seen` was
+    /// read.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn end_probe(&self, scope: &Scope, seen: &Webhook) -> Result<bool, StoreError> {
         let as_seen = match seen.parked {
-            0 => "attribute_exists(#pk) AND attribute_not_exists(#parked)",
-            _ => "#parked = :parked",
+            0 => exists(PK).and(absent(PARKED)),
+            parked => equals(PARKED, number(parked)),
         };
         let change = Change::of(keys::webhook(scope, &seen.id))
             .remove(&[DUE.pk, DUE.sk])
             .when(as_seen);
-        let change = match seen.parked {
-            0 => change,
-            parked => change.bind(":parked", number(parked)),
-        };
-        Ok(matches!(self.apply("end probe", change).await?, Applied::Done(_)))
+        self.applied("end probe", change).await
     }
 
-    /// Switches a webhook off that failed for too long, and announces it in the same write. `false`: it is off, or took
-    /// something meanwhile.
+    /// Switches off a webhook that failed for too long, and stores the announcement in the same write. Returns `false`
+    /// when it is off already, or a delivery succeeded meanwhile.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn pause_webhook(
         &self,
         scope: &Scope,
@@ -286,14 +322,17 @@ impl Table {
             .set(PAUSED_REASON, text(&pause.reason))
             .set(UPDATED_AT, instant(pause.at))
             .remove(&[DUE.pk, DUE.sk])
-            .when("#active = :on AND #fs = :since")
-            .bind(":on", flag(true))
-            .bind(":since", instant(failing_since));
+            .when(equals(ACTIVE, flag(true)))
+            .when(equals(FAILING_SINCE, instant(failing_since)));
         let parts = vec![Part::Update(change), Part::PutNew(announcements::item(scope, news))];
         Ok(matches!(self.transact("pause webhook", parts).await?, Transacted::Done))
     }
 
-    /// Deletes a subscription. `false`: there is no such webhook. Its deliveries stay until they expire.
+    /// Deletes a subscription. Its recorded deliveries remain until they expire. Returns `false` when it does not
+    /// exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn delete_webhook(&self, scope: &Scope, id: &WebhookId) -> Result<bool, StoreError> {
         let counted = Change::of(keys::webhook_count(scope)).add(COUNT, number(-1));
         let parts = vec![Part::Delete(keys::webhook(scope, id)), Part::Update(counted)];

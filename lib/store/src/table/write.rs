@@ -1,8 +1,8 @@
 //! Conditional writes: one item ([`Change`]) or several together ([`Table::transact`]).
 //!
-//! DynamoDB refuses a write for three kinds of reasons, and they must not be mixed up: the condition does not hold
-//! (an outcome), another transaction holds the item right now (try again, with jitter), anything else (an error,
-//! after which nobody knows whether the write took effect).
+//! DynamoDB rejects a write for three kinds of reasons, and they must not be mixed up: the condition does not hold (an
+//! outcome), another transaction has the item (retry with jitter), anything else (an error, after which it is unknown
+//! whether the write took effect).
 
 mod cancellation;
 
@@ -12,34 +12,33 @@ use std::{
 };
 
 use aws_sdk_dynamodb::{
-    error::ProvideErrorMetadata,
-    operation::{
-        delete_item::DeleteItemError, put_item::PutItemError, transact_write_items::TransactWriteItemsError,
-        update_item::UpdateItemError,
-    },
-    types::{AttributeValue, Delete, Put, ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem},
+    error::{ProvideErrorMetadata, SdkError},
+    operation::{transact_write_items::TransactWriteItemsError, update_item::UpdateItemError},
+    types::{Delete, Put, ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem},
 };
 
+use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use cancellation::{Judgement, judge};
 
 use super::{
     Table,
     change::Change,
+    condition::{Names, Predicate, Values, exists},
     item::{Item, Stored},
     keys::{Key, PK},
 };
 use crate::StoreError;
 
-/// How often a write is tried while other transactions hold its items.
+/// Upper bound of the tries while other transactions have the items.
 pub(crate) const ATTEMPTS: u32 = 8;
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 
-/// What became of a conditional write of one item.
+/// The result of a conditional write of one item.
 #[derive(Debug)]
 pub(crate) enum Applied {
-    /// Written; the item as it is now.
+    /// Written; contains the new item.
     Done(Stored),
-    /// The condition does not hold; the item as it is, if there is one.
+    /// The condition does not hold; contains the existing item, if there is one.
     Refused(Option<Stored>),
 }
 
@@ -51,19 +50,19 @@ pub(crate) enum Part {
     Update(Change),
     /// Deletes an item that must exist.
     Delete(Key),
-    /// Deletes an item if it is still there.
+    /// Deletes an item if it exists.
     Drop(Key),
 }
 
-/// What became of a transaction.
+/// The result of a transaction.
 #[derive(Debug)]
 pub(crate) enum Transacted {
     Done,
-    /// Nothing was written: per part, whether its own condition failed, and then the item that is there.
+    /// Nothing was written. For each part: whether its own condition failed, and the existing item then.
     Refused(Vec<Option<Refusal>>),
 }
 
-/// A part's condition did not hold.
+/// The condition of a part did not hold.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) existing: Option<Stored>,
@@ -71,117 +70,63 @@ pub(crate) struct Refusal {
 
 impl Table {
     pub(crate) async fn apply(&self, operation: &'static str, change: Change) -> Result<Applied, StoreError> {
-        for attempt in 1..=ATTEMPTS {
-            let request = self
-                .client
-                .update_item()
-                .table_name(&self.name)
-                .return_values(ReturnValue::AllNew);
-            let result = change.fill(request).send().await;
-            let error = match result {
-                Ok(answer) => return Ok(Applied::Done(Stored::new(answer.attributes.unwrap_or_default()))),
-                Err(error) => error,
-            };
-            match error.as_service_error() {
-                Some(UpdateItemError::ConditionalCheckFailedException(refusal)) => {
-                    return Ok(Applied::Refused(existing(refusal.item.clone())));
-                }
-                Some(UpdateItemError::TransactionConflictException(_)) => pause(attempt).await,
-                _ => return Err(StoreError::from_sdk(operation, error)),
+        let written = write(operation, || {
+            let request = self.client.update_item().table_name(&self.name);
+            change.fill(request.return_values(ReturnValue::AllNew)).send()
+        });
+        match written.await? {
+            Ok(answer) => Ok(Applied::Done(Stored::new(answer.attributes.unwrap_or_default()))),
+            Err(UpdateItemError::ConditionalCheckFailedException(refusal)) => {
+                Ok(Applied::Refused(existing(refusal.item)))
             }
+            Err(error) => Err(StoreError::unexpected(operation, error)),
         }
-        Err(StoreError::Contended {
-            operation,
-            attempts: ATTEMPTS,
-        })
     }
 
-    /// Puts an item that must not exist. `false`: it does.
+    /// Applies a change. `false`: its condition does not hold.
+    pub(crate) async fn applied(&self, operation: &'static str, change: Change) -> Result<bool, StoreError> {
+        Ok(matches!(self.apply(operation, change).await?, Applied::Done(_)))
+    }
+
+    /// Puts an item that must not exist. Returns `false` when it does.
     pub(crate) async fn put_new(&self, operation: &'static str, item: Item) -> Result<bool, StoreError> {
-        for attempt in 1..=ATTEMPTS {
-            let result = self
-                .client
+        let written = write(operation, || {
+            self.client
                 .put_item()
                 .table_name(&self.name)
                 .set_item(Some(item.clone()))
                 .condition_expression("attribute_not_exists(#pk)")
                 .expression_attribute_names("#pk", PK)
                 .send()
-                .await;
-            let Err(error) = result else {
-                return Ok(true);
-            };
-            match error.as_service_error() {
-                Some(PutItemError::ConditionalCheckFailedException(_)) => return Ok(false),
-                Some(PutItemError::TransactionConflictException(_)) => pause(attempt).await,
-                _ => return Err(StoreError::from_sdk(operation, error)),
-            }
-        }
-        Err(StoreError::Contended {
-            operation,
-            attempts: ATTEMPTS,
-        })
+        });
+        Ok(written.await?.is_ok())
     }
 
-    /// Deletes an item. `false`: there was none.
+    /// Deletes an item. Returns `false` when it does not exist.
     pub(crate) async fn delete(&self, operation: &'static str, key: &Key) -> Result<bool, StoreError> {
-        for attempt in 1..=ATTEMPTS {
-            let result = self
-                .client
-                .delete_item()
-                .table_name(&self.name)
-                .set_key(Some(key.attributes()))
-                .condition_expression("attribute_exists(#pk)")
-                .expression_attribute_names("#pk", PK)
-                .send()
-                .await;
-            let Err(error) = result else {
-                return Ok(true);
-            };
-            match error.as_service_error() {
-                Some(DeleteItemError::ConditionalCheckFailedException(_)) => return Ok(false),
-                Some(DeleteItemError::TransactionConflictException(_)) => pause(attempt).await,
-                _ => return Err(StoreError::from_sdk(operation, error)),
-            }
-        }
-        Err(StoreError::Contended {
-            operation,
-            attempts: ATTEMPTS,
-        })
+        self.delete_when(operation, key, exists(PK)).await
     }
 
-    /// Deletes an item if an attribute has this value. `false`: it is another's, or gone.
-    pub(crate) async fn delete_of(
+    /// Deletes an item on a condition. `false`: it does not hold, or the item is gone.
+    pub(crate) async fn delete_when(
         &self,
         operation: &'static str,
         key: &Key,
-        name: &str,
-        value: AttributeValue,
+        condition: Predicate,
     ) -> Result<bool, StoreError> {
-        for attempt in 1..=ATTEMPTS {
-            let result = self
-                .client
+        let (mut names, mut values) = (Names::new(), Values::new());
+        let condition = condition.bind(&mut names, &mut values);
+        let written = write(operation, || {
+            self.client
                 .delete_item()
                 .table_name(&self.name)
                 .set_key(Some(key.attributes()))
-                .condition_expression("#name = :value")
-                .expression_attribute_names("#name", name)
-                .expression_attribute_values(":value", value.clone())
+                .condition_expression(&condition)
+                .set_expression_attribute_names(Some(names.clone()))
+                .set_expression_attribute_values((!values.is_empty()).then(|| values.clone()))
                 .send()
-                .await;
-            let Err(error) = result else {
-                return Ok(true);
-            };
-            match error.as_service_error() {
-                Some(DeleteItemError::ConditionalCheckFailedException(_)) => return Ok(false),
-                Some(DeleteItemError::TransactionConflictException(_)) => pause(attempt).await,
-                _ => return Err(StoreError::from_sdk(operation, error)),
-            }
-        }
-        Err(StoreError::Contended {
-            operation,
-            attempts: ATTEMPTS,
-        })
+        });
+        Ok(written.await?.is_ok())
     }
 
     pub(crate) async fn transact(&self, operation: &'static str, parts: Vec<Part>) -> Result<Transacted, StoreError> {
@@ -203,7 +148,7 @@ impl Table {
                 Some(TransactWriteItemsError::TransactionCanceledException(canceled)) => {
                     judge(canceled.cancellation_reasons(), parts.len())
                 }
-                // The SDK repeats with the token of the first try, which may still be under way.
+                // The SDK repeats a request with the same token, while the first one may still be running.
                 Some(refusal) if refusal.code() == Some("TransactionInProgressException") => Judgement::Again,
                 _ => Judgement::Unknown,
             };
@@ -213,10 +158,7 @@ impl Table {
                 Judgement::Unknown => return Err(StoreError::from_sdk(operation, error)),
             }
         }
-        Err(StoreError::Contended {
-            operation,
-            attempts: ATTEMPTS,
-        })
+        Err(contended(operation))
     }
 
     fn transact_item(&self, operation: &'static str, part: &Part) -> Result<TransactWriteItem, StoreError> {
@@ -255,6 +197,37 @@ impl Table {
     }
 }
 
+/// Sends a write of one item, again while a transaction holds the item. The inner error: its condition does not hold.
+async fn write<T, E, F>(operation: &'static str, send: impl Fn() -> F) -> Result<Result<T, E>, StoreError>
+where
+    F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
+    E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
+{
+    for attempt in 1..=ATTEMPTS {
+        let error = match send().await {
+            Ok(answer) => return Ok(Ok(answer)),
+            Err(error) => error,
+        };
+        match error {
+            SdkError::ServiceError(refusal) if refusal.err().code() == Some("ConditionalCheckFailedException") => {
+                return Ok(Err(refusal.into_err()));
+            }
+            SdkError::ServiceError(refusal) if refusal.err().code() == Some("TransactionConflictException") => {
+                pause(attempt).await;
+            }
+            other => return Err(StoreError::from_sdk(operation, other)),
+        }
+    }
+    Err(contended(operation))
+}
+
+fn contended(operation: &'static str) -> StoreError {
+    StoreError::Contended {
+        operation,
+        attempts: ATTEMPTS,
+    }
+}
+
 fn existing(item: Option<Item>) -> Option<Stored> {
     item.filter(|item| !item.is_empty()).map(Stored::new)
 }
@@ -270,7 +243,7 @@ fn backoff(attempt: u32, dice: u64) -> Duration {
     Duration::from_micros(dice % micros)
 }
 
-/// A number that differs from call to call: it decides nothing but pauses, preferences and who holds a lease.
+/// A random number, only for pauses, preferences and lease keys.
 pub(crate) fn dice() -> u64 {
     RandomState::new().build_hasher().finish()
 }

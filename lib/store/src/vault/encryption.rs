@@ -1,4 +1,5 @@
-//! Which KMS key encrypts each secret. Secrets of earlier versions have the account's own; an operator moves them.
+//! The KMS keys that encrypt the secrets. Secrets of earlier versions use the account's default key; an operator moves
+//! them.
 
 use aws_sdk_secretsmanager::{
     operation::{list_secrets::ListSecretsError, update_secret::UpdateSecretError},
@@ -12,7 +13,7 @@ use crate::{StoreError, ids::CompanyId};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretsPage {
     pub secrets: Vec<KeptUnder>,
-    /// Where the next page begins.
+    /// The position of the next page.
     pub next: Option<String>,
 }
 
@@ -21,19 +22,22 @@ pub struct SecretsPage {
 pub struct KeptUnder {
     /// Its name below the prefix, such as `company/0m5c…`.
     pub name: String,
-    /// The company whose certificate it is.
+    /// The company, if it is a certificate.
     pub company: Option<CompanyId>,
-    /// The KMS key as it was given; `None`: the account's own for Secrets Manager.
+    /// The KMS key as it was given; `None` means the account's default key for Secrets Manager.
     pub kms_key: Option<String>,
 }
 
 impl Vault {
-    /// The KMS key of new secrets.
+    /// The KMS key for new secrets.
     pub fn kms_key(&self) -> Option<&str> {
         self.kms_key.as_deref()
     }
 
-    /// The secrets below the prefix, a page at a time, without their values. `None`: no page begins at `from`.
+    /// The secrets below the prefix, one page, without their values; `None` when no page begins at `from`.
+    ///
+    /// # Errors
+    /// Fails when Secrets Manager fails.
     pub async fn secrets(&self, from: Option<String>, limit: u8) -> Result<Option<SecretsPage>, StoreError> {
         let below = format!("{}/", self.prefix);
         let by_name = Filter::builder().key(FilterNameStringType::Name).values(&below).build();
@@ -70,11 +74,11 @@ impl Vault {
         }))
     }
 
-    /// Encrypts a company's certificate, its version before included, with the key of new secrets. Twice is once; `false`: the company
-    /// has none any more.
+    /// Encrypts a company's certificate, its previous version included, with the key for new secrets. A repeated call
+    /// has no effect. Returns `false` when the company has no certificate any more.
     ///
     /// # Errors
-    /// Besides failures of the store: when the vault has no key of its own.
+    /// Fails when Secrets Manager fails, or the vault has no key of its own.
     pub async fn move_certificate_to_key(&self, company: &CompanyId) -> Result<bool, StoreError> {
         let operation = "encrypt certificate anew";
         let Some(kms_key) = &self.kms_key else {
@@ -90,7 +94,7 @@ impl Vault {
             Err(error)
                 if matches!(
                     error.as_service_error(),
-                    // The second: it is on its way out.
+                    // The second means that its deletion is scheduled.
                     Some(
                         UpdateSecretError::ResourceNotFoundException(_) | UpdateSecretError::InvalidRequestException(_)
                     )

@@ -1,7 +1,11 @@
-//! A new attempt of the certification: numbers of an earlier one go to new receipts, and nothing of the earlier one is lost.
+//! A new attempt of the certification: numbers of an earlier attempt go to new receipts, and no record of it is lost.
 
 use ecf::{Environment, ReceiptState};
-use ecf_store::{AttemptBegun, Created, NewNote, NewReceipt, Receipt, Recorded, Scope, Verdict};
+use ecf_store::{
+    Receipt, Scope,
+    attempts::AttemptBegun,
+    receipts::{Created, NewNote, NewReceipt, Recorded, Verdict},
+};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::support::{App, app, encf, new_receipt, noon};
@@ -44,9 +48,9 @@ impl App {
                 modifies: encf(INVOICE),
                 annuls: true,
                 held: false,
-                amount: on.monto_total.parse().unwrap(),
+                amount: on.fiscal.monto_total.parse().unwrap(),
                 owner: on.public_id,
-                monto_total: on.monto_total.parse().unwrap(),
+                monto_total: on.fiscal.monto_total.parse().unwrap(),
             }),
             ..new_receipt(&self.scope, key, number)
         };
@@ -114,7 +118,7 @@ async fn d1_a_number_of_an_earlier_attempt_goes_to_a_new_receipt_whatever_became
         assert_eq!(again.predecessor, Some(earlier.public_id));
         let owner = app.table.receipt_by_encf(&app.scope, &encf(&number)).await.unwrap();
         assert_eq!(owner.unwrap().public_id, again.public_id);
-        // The first stays as it was.
+        // The first receipt is unchanged.
         let found = app.table.receipt(&app.scope, &earlier.public_id).await.unwrap();
         assert_eq!(found, Some(earlier));
         // Within an attempt a number is used once.
@@ -148,7 +152,7 @@ async fn d1_notes_of_an_earlier_attempt_leave_the_new_invoice_whole() {
     assert_eq!(modified.unwrap().annulled_by, Some(credit.public_id));
 
     app.begin("reset", later(1)).await;
-    // Until the invoice is sent again, a note is on a receipt that is not known here.
+    // Until the invoice is sent again, a note modifies a receipt that is not known here.
     assert_eq!(
         app.table.modified_receipt(&app.scope, &encf(INVOICE)).await.unwrap(),
         None
@@ -162,7 +166,7 @@ async fn d1_notes_of_an_earlier_attempt_leave_the_new_invoice_whole() {
     );
     assert_eq!(modified.balance, modified.monto_total);
 
-    // The verdict on the abandoned note comes late: it gives nothing back to the new invoice.
+    // The late verdict on the abandoned note returns no amount to the new invoice.
     let judged = app.decide(&credit, ReceiptState::Rejected).await;
     assert!(judged.note.is_some_and(|note| !note.reserved));
     let again = app.credit_of_all("again", "E340000000001", &second, later(3)).await;
@@ -194,7 +198,7 @@ async fn d1_a_key_begins_one_attempt_and_each_has_the_next_number() {
 async fn d1_outside_certecf_no_number_is_passed_on() {
     let app = app("attempt elsewhere").await;
     created(app.create_at("first", INVOICE, noon()).await);
-    // Not even with a record, which no route writes there.
+    // Not even with a record, although no route writes one there.
     app.begin("reset", later(1)).await;
     assert_eq!(app.create_at("again", INVOICE, later(2)).await, Created::NumberTaken);
     assert!(!app.table.is_of_earlier_attempt(&app.scope, noon()).await.unwrap());

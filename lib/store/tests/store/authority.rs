@@ -1,7 +1,11 @@
 //! The condition of the authority, and receipts that are held because of it.
 
 use ecf::{Environment, ReceiptState};
-use ecf_store::{AuthorityStatus, Awaited, Breaker, Cause, HOLD_SPREAD, Host, Open, ServiceStatus, Window};
+use ecf_store::{
+    authority::{AuthorityStatus, MaintenanceWindow, ServiceStatus},
+    breaker::{Breaker, Cause, Host, OpenBreaker},
+    receipts::{Alarm, Awaited, HOLD_SPREAD},
+};
 use jiff::SignedDuration;
 
 use crate::support::{app, noon};
@@ -10,7 +14,7 @@ const MINUTE: SignedDuration = SignedDuration::from_mins(1);
 
 fn open() -> Breaker {
     Breaker {
-        open: Some(Open {
+        open: Some(OpenBreaker {
             since: noon(),
             cause: Cause::Failures,
             probe_at: noon() + MINUTE * 10,
@@ -23,7 +27,7 @@ fn open() -> Breaker {
 #[tokio::test]
 async fn a_condition_has_both_breakers_and_the_status_of_its_environment() {
     let app = app("condition").await;
-    // Environments are shared by every test of this table, so each test has one of its own.
+    // All tests share the environments of this table, so each test uses another one.
     let environment = Environment::Ecf;
     let (fc, is_ours) = app
         .table
@@ -39,7 +43,7 @@ async fn a_condition_has_both_breakers_and_the_status_of_its_environment() {
             estatus: "Disponible".to_owned(),
             available: true,
         }],
-        windows: vec![Window {
+        windows: vec![MaintenanceWindow {
             start: noon(),
             end: noon() + MINUTE,
         }],
@@ -127,7 +131,7 @@ async fn a_receipt_is_held_unless_somebody_is_sending_it() {
         .await
         .unwrap();
     assert!(!app.table.hold(&app.scope, &sent, until, noon()).await.unwrap());
-    // Once the lease is over nobody knows, and that is no reason to call an authority that is away.
+    // After the lease has expired the outcome is unknown, but an authority that is out of reach is not called for it.
     let later = noon() + MINUTE;
     assert!(app.table.hold(&app.scope, &sent, until, later).await.unwrap());
     for foreign in app.foreign_scopes() {
@@ -140,10 +144,9 @@ async fn an_alarm_is_noted_once_for_each_hour_and_not_for_what_was_handed_over()
     let app = app("delivery alarm").await;
     let receipt = app.receipt("order-1", "E310000000001").await;
     let alarm = async |hours| {
-        app.table
-            .record_alarm(&app.scope, &receipt, (Awaited::Delivery, hours))
-            .await
-            .unwrap()
+        let awaited = Awaited::Delivery;
+        let alarm = Alarm { awaited, hours };
+        app.table.record_alarm(&app.scope, &receipt, alarm).await.unwrap()
     };
     for (hours, is_first) in [(48, true), (48, false), (60, true), (48, false)] {
         assert_eq!(alarm(hours).await, is_first, "{hours}");

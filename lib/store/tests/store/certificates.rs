@@ -1,6 +1,9 @@
-//! What is shown of certificates: the active one and all that there were.
+//! Summaries of certificates: the active one and the history.
 
-use ecf_store::{CertificateActivated, CertificateSummary, NewCompany};
+use ecf_store::{
+    certificates::{CertificateActivated, CertificateSummary},
+    companies::NewCompany,
+};
 
 use crate::companies::new_company;
 use crate::support::{app, at, bytes, company, noon};

@@ -1,7 +1,12 @@
 use ecf::{Environment, rules::OnConditional};
 use ecf_store::{
-    ApiKey, ApiKeyCreated, ApiKeyId, CertificateOwner, CompanyChanges, CompanyCreated, CompanySettings, Edit, KeyScope,
-    NewApiKey, NewCompany, NewSignup, Profiles, SettingsChanges, SignupRecord, StoredToken,
+    ApiKeyId, FieldEdit, Profiles,
+    api_keys::{ApiKey, ApiKeyCreated, KeyScope, NewApiKey},
+    companies::{
+        CertificateOwner, CompanyChanges, CompanyCreated, CompanySettings, NewCompany, NewSignup, SettingsChanges,
+        SignupRecord,
+    },
+    tokens::StoredToken,
 };
 use jiff::SignedDuration;
 
@@ -183,7 +188,7 @@ async fn a_repeated_sign_up_replaces_the_first_key_for_an_hour() {
     let read = async |hash| app.table.api_key_by_hash(hash).await.unwrap().unwrap();
     assert_eq!(read(&first_key.hash).await.revoked_at, Some(half_an_hour_on));
     assert_eq!(read(&second_key.hash).await.revoked_at, None);
-    // Two repeats at once: the slower one sees that the key it would revoke was replaced.
+    // Of two concurrent retries, the slower one finds that the key to revoke was replaced.
     let third_key = new_key("signup-key-3", "signup-a");
     assert!(
         !app.table
@@ -270,26 +275,26 @@ async fn settings_have_defaults_and_two_changes_of_different_ones_both_last() {
     assert_eq!(read().await.settings, CompanySettings::default());
 
     let first = CompanyChanges {
-        phone: Edit::Set("809-555-0100".to_owned()),
+        phone: FieldEdit::Set("809-555-0100".to_owned()),
         settings: SettingsChanges {
-            on_conditional: Edit::Set(OnConditional::Warn),
-            hold_notes: Edit::Set(false),
-            hold_notes_hours: Edit::Set(1),
+            on_conditional: FieldEdit::Set(OnConditional::Warn),
+            hold_notes: FieldEdit::Set(false),
+            hold_notes_hours: FieldEdit::Set(1),
             ..SettingsChanges::default()
         },
         ..CompanyChanges::default()
     };
     let second = CompanyChanges {
         email: Some("otra@example.do".to_owned()),
-        address: Edit::Clear,
+        address: FieldEdit::Clear,
         default_environment: Some(Environment::Ecf),
         settings: SettingsChanges {
-            certificate_owner: Edit::Set(CertificateOwner::Refuse),
-            sequence_alert_remaining: Edit::Set(7),
-            sequence_alert_days: Edit::Set(8),
-            reception_token: Edit::Set(true),
-            deliver_45: Edit::Set(true),
-            approve_accepted_only: Edit::Set(false),
+            certificate_owner: FieldEdit::Set(CertificateOwner::Refuse),
+            sequence_alert_remaining: FieldEdit::Set(7),
+            sequence_alert_days: FieldEdit::Set(8),
+            reception_token: FieldEdit::Set(true),
+            deliver_45: FieldEdit::Set(true),
+            approve_accepted_only: FieldEdit::Set(false),
             ..SettingsChanges::default()
         },
         ..CompanyChanges::default()
@@ -325,8 +330,8 @@ async fn settings_have_defaults_and_two_changes_of_different_ones_both_last() {
 
     let cleared = CompanyChanges {
         settings: SettingsChanges {
-            on_conditional: Edit::Clear,
-            hold_notes: Edit::Clear,
+            on_conditional: FieldEdit::Clear,
+            hold_notes: FieldEdit::Clear,
             ..SettingsChanges::default()
         },
         ..CompanyChanges::default()

@@ -1,7 +1,11 @@
 //! Numbers that the caller chooses are counted on their range.
 
 use ecf::{Fecha, ReceiptState};
-use ecf_store::{CallerTake, DueNumbers, DueRange, NewRange, Numbering, RANGE_SHARDS, Range, Receipt, Table, Verdict};
+use ecf_store::{
+    Receipt, Table,
+    numbers::{CallerTake, DueNumbers, DueRange, NewRange, Numbering, RANGE_SHARDS, Range},
+    receipts::Verdict,
+};
 use jiff::SignedDuration;
 
 use crate::faults::losing;
@@ -40,7 +44,7 @@ impl App {
         }
     }
 
-    /// What a request does: claims the number, stores the receipt, counts.
+    /// The steps of a request: claims the number, stores the receipt, counts.
     async fn use_number(&self, table: &Table, key: &str, number: &str) -> Receipt {
         let range = self.claim_number(number).await;
         let receipt = self.receipt(key, number).await;
@@ -51,7 +55,7 @@ impl App {
         receipt
     }
 
-    /// Used numbers and the next one.
+    /// Used numbers and the next number.
     async fn count(&self) -> (u64, u64) {
         let range = self.callers_range().await;
         (range.used, range.next)
@@ -72,7 +76,7 @@ impl App {
         None
     }
 
-    /// What housekeeping does once the range is quiet.
+    /// The work of housekeeping once the range is quiet.
     async fn recount(&self) -> bool {
         let due = self.due_range().await.expect("the range is due");
         let range = self.callers_range().await;
@@ -106,7 +110,7 @@ async fn a4_a_number_is_counted_and_next_is_one_above_the_highest() {
 async fn a4_two_hundred_callers_out_of_order_are_counted_exactly() {
     let app = std::sync::Arc::new(app("count crowd").await);
     app.open_callers(1, 1_000).await;
-    // 7 and 200 have no common divisor: every number from 1 to 200 once, out of order.
+    // 7 and 200 have no common divisor, so every number from 1 to 200 occurs once, out of order.
     let calls = (0..200_u64).map(|place| {
         let app = std::sync::Arc::clone(&app);
         tokio::spawn(async move {
@@ -152,7 +156,7 @@ async fn a4_a_number_that_a_rejection_left_free_is_counted_once() {
     let second = app.use_number(table, "second", "E310000000005").await;
     assert_eq!(second.predecessor, Some(first.public_id));
     assert_eq!(app.count().await, (1, 6));
-    // Both read back with it: the record decides, not who wrote it.
+    // Both are read back with it: the record decides, not its writer.
     let found = table.receipt(&app.scope, &second.public_id).await.unwrap().unwrap();
     assert_eq!(found.predecessor, Some(first.public_id));
 }
@@ -162,7 +166,7 @@ async fn a4_a_lost_count_is_found_by_the_locks_unless_a_number_is_used_meanwhile
     let app = app("count repair").await;
     app.open_callers(1, 100).await;
     app.use_number(&app.table, "a", "E310000000001").await;
-    // Its request died before it was counted.
+    // The request crashed before it counted the number.
     app.claim_number("E310000000007").await;
     app.receipt("b", "E310000000007").await;
     assert_eq!(app.count().await, (1, 2));
@@ -187,12 +191,12 @@ async fn a4_recount_soon_puts_a_callers_range_on_the_due_index_and_no_other() {
     app.use_number(&app.table, "a", "E310000000001").await;
     assert!(app.recount().await);
     app.table
-        .recount_soon(&app.scope, T31, (101, 200), noon())
+        .recount_soon(&app.scope, T31, 101..=200, noon())
         .await
         .unwrap();
     assert_eq!(app.due_range().await, None);
     app.table
-        .recount_soon(&app.scope, T31, (100, 200), noon())
+        .recount_soon(&app.scope, T31, 100..=200, noon())
         .await
         .unwrap();
     assert_eq!(app.due_range().await.unwrap().at, at("2026-11-27T16:06:00Z"));

@@ -1,5 +1,8 @@
 use ecf::ReceiptState;
-use ecf_store::{Created, Mode, ReceiptId, SignedLater, Table};
+use ecf_store::{
+    ReceiptId, Table,
+    receipts::{Created, Mode, SignedLater},
+};
 
 use crate::support::{app, at, encf, new_receipt, noon, signed};
 
@@ -10,11 +13,11 @@ async fn a_created_receipt_reads_back_whole_by_every_way_to_it() {
     new.external_id = Some("SO#1".to_owned());
     new.mode = Mode::Deferred;
     let created = app.create(new.clone()).await;
-    assert_eq!(created.signed, new.signed);
+    assert_eq!(created.fiscal.signed, new.signed);
     assert_eq!(created.external_id, new.external_id);
     assert_eq!(created.mode, Mode::Deferred);
     assert_eq!(created.next_action_at, Some(at("2026-11-27T16:10:00Z")));
-    assert_eq!((created.send_attempt, created.lease_until), (0, None));
+    assert_eq!((created.sending.attempts, created.sending.lease_until), (0, None));
     assert_eq!(created.outbox, []);
 
     let read = Some(created);
@@ -86,7 +89,7 @@ async fn a_known_key_answers_with_the_first_receipt_whatever_the_number() {
     let again = new_receipt(&app.scope, "order-1", "E310000000002");
     let replay = app.table.create_receipt(&app.scope, again).await.unwrap();
     assert_eq!(replay, Created::Replay(first));
-    // The second attempt's number was not used up by it.
+    // The number of the second attempt was not used up.
     app.receipt("order-2", "E310000000002").await;
 }
 
@@ -202,7 +205,7 @@ async fn a_receipt_without_a_number_gets_number_and_signature_later_and_once() {
         panic!("{outcome:?}")
     };
     assert_eq!(
-        (receipt.state, receipt.signed.as_ref()),
+        (receipt.state, receipt.fiscal.signed.as_ref()),
         (ReceiptState::Signed, Some(&first))
     );
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Answers that get lost, and refusals that the embedded DynamoDB never gives.
+//! Lost answers, and rejections that the embedded DynamoDB never returns.
 
 use std::sync::{
     Arc, Mutex,
@@ -15,7 +15,10 @@ use aws_smithy_runtime_api::{
     },
 };
 use aws_smithy_types::{body::SdkBody, config_bag::ConfigBag};
-use ecf_store::{Claim, Created, Recorded, StoreError, Table, Verdict, local_config};
+use ecf_store::{
+    StoreError, Table, local_config,
+    receipts::{Claim, Created, Recorded, Verdict},
+};
 use jiff::SignedDuration;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -24,7 +27,7 @@ use tokio::{
 
 use crate::support::{App, app, endpoint, new_receipt, noon, table_name};
 
-/// Lets the operation happen, and loses its answer the first `times`.
+/// Executes the operation, and loses its answer the first `times`.
 #[derive(Debug)]
 struct LoseAnswers {
     operation: &'static str,
@@ -59,7 +62,7 @@ impl Intercept for LoseAnswers {
     }
 }
 
-/// The same table through a client that loses answers.
+/// The same table, through a client that loses answers.
 pub(crate) fn losing(operation: &'static str, times: usize) -> Table {
     let config = aws_sdk_dynamodb::config::Builder::from(&local_config(&endpoint()))
         .retry_config(RetryConfig::standard().with_initial_backoff(std::time::Duration::from_millis(1)))
@@ -71,7 +74,7 @@ pub(crate) fn losing(operation: &'static str, times: usize) -> Table {
     Table::new(aws_sdk_dynamodb::Client::from_conf(config), table_name())
 }
 
-/// More than the SDK tries.
+/// More often than the SDK retries.
 const ALWAYS: usize = usize::MAX;
 const LEASE: SignedDuration = SignedDuration::from_secs(30);
 
@@ -115,7 +118,7 @@ async fn a_claim_whose_answer_was_lost_is_still_ours() {
         .await
         .unwrap();
     assert!(
-        matches!(&claim, Claim::Claimed(receipt) if receipt.send_attempt == 1),
+        matches!(&claim, Claim::Claimed(receipt) if receipt.sending.attempts == 1),
         "{claim:?}"
     );
     let claim = app.table.claim_send(&app.scope, &id, noon(), LEASE).await.unwrap();
@@ -153,7 +156,7 @@ const CONFLICT: (u16, &str) = (
 const UNAVAILABLE: (u16, &str) = (503, "{}");
 const DONE: (u16, &str) = (200, "{}");
 
-/// Answers request after request with these answers, then with the last one for ever.
+/// A server that returns these answers in turn, then the last one forever.
 async fn scripted(answers: &'static [(u16, &'static str)]) -> (Table, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

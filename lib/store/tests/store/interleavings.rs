@@ -1,9 +1,9 @@
-//! Random interleavings of everything that can happen to a receipt: whatever the order, its record never leaves the table of
-//! states, what is final stays as it is, and no two workers send one document.
+//! Random interleavings of all events of a receipt: in any order, its record stays within the table of states, a final
+//! state does not change, and no two workers send one document.
 //!
-//! Workers go by what they have read, which may be long out of date; what they do is one conditional write each, so a row of
-//! such steps is any interleaving of them. `STATES_SEED` and `STATES_WALKS` choose other walks; a failure prints its seed and
-//! the steps that led there.
+//! Workers act on what they have read, which may be outdated; each action is one conditional write, so a sequence of
+//! such steps is any interleaving of them. `STATES_SEED` and `STATES_WALKS` select other walks; a failure prints its
+//! seed and its steps.
 
 mod events;
 mod promises;
@@ -11,7 +11,10 @@ mod promises;
 use std::collections::BTreeMap;
 
 use ecf::ReceiptState;
-use ecf_store::{Created, NewNote, NewReceipt, Receipt};
+use ecf_store::{
+    Receipt,
+    receipts::{Created, NewNote, NewReceipt},
+};
 use jiff::{SignedDuration, Timestamp};
 
 use self::events::Event;
@@ -21,7 +24,7 @@ use crate::support::{App, app, new_receipt, noon};
 const WALKS: u64 = 8;
 const STEPS: u32 = 60;
 
-/// Chance that a seed repeats (SplitMix64).
+/// Repeatable random numbers (SplitMix64).
 #[derive(Debug)]
 struct Dice(u64);
 
@@ -59,7 +62,7 @@ async fn no_interleaving_of_events_leads_a_receipt_out_of_the_table() {
         }
     }
     eprintln!("where the walks ended: {ends:?}");
-    // Walks that come to no end would prove little.
+    // Walks without final states would prove little.
     for state in [
         "accepted",
         "conditionally_accepted",
@@ -75,7 +78,7 @@ fn number(ecf_type: &str, seed: u64, place: usize) -> String {
     format!("E{ecf_type}{:010}", seed % 100_000_000 * 10 + place as u64 + 1)
 }
 
-/// An invoice, notes on it, and a receipt that is kept unsigned.
+/// An invoice, notes on it, and a stored receipt without a signature.
 struct Walk<'a> {
     app: &'a App,
     dice: Dice,
@@ -85,11 +88,11 @@ struct Walk<'a> {
     lives: Vec<Life>,
 }
 
-/// One receipt, and what was seen of it.
+/// One receipt, and its earlier states.
 struct Life {
-    /// As it was after the last step.
+    /// The record after the last step.
     record: Receipt,
-    /// What workers have read at some time.
+    /// The records that workers have read.
     seen: Vec<Receipt>,
     promises: Promises,
 }
@@ -127,7 +130,7 @@ impl<'a> Walk<'a> {
             &self.number(ecf_type),
         );
         amount.clone_into(&mut new.monto_total);
-        // A third goes as a summary, whose verdict comes with the answer.
+        // One in three is sent as a summary, whose verdict comes with the answer.
         if self.dice.is_one_of(3) {
             let signed = new.signed.as_mut().unwrap();
             signed.rfce = Some(signed.signed_xml);
@@ -143,7 +146,7 @@ impl<'a> Walk<'a> {
             held: false,
             amount: amount.parse().unwrap(),
             owner: modified.public_id,
-            monto_total: modified.monto_total.parse().unwrap(),
+            monto_total: modified.fiscal.monto_total.parse().unwrap(),
         };
         let held = self.dice.is_one_of(2);
         NewReceipt {
@@ -152,17 +155,17 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The number of the receipt that is born next; no other of any walk has it.
+    /// The number of the next receipt; it is unique over all walks.
     fn number(&self, ecf_type: &str) -> String {
         number(ecf_type, self.seed, self.lives.len())
     }
 
     /// The number that a receipt has, or would have.
     fn number_of(&self, place: usize) -> String {
-        number(self.lives[place].record.ecf_type.as_str(), self.seed, place)
+        number(self.lives[place].record.fiscal.ecf_type.as_str(), self.seed, place)
     }
 
-    /// A note that the invoice does not bear is not born.
+    /// A note that the invoice does not cover is not created.
     async fn be_born(&mut self, new: NewReceipt) {
         match self.app.table.create_receipt(&self.app.scope, new).await.unwrap() {
             Created::New(record) => self.lives.push(Life {
@@ -175,7 +178,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Where each receipt ended.
+    /// The final state of each receipt.
     async fn run(mut self) -> Vec<ReceiptState> {
         for _ in 0..STEPS {
             self.now += SignedDuration::from_secs(*self.dice.pick(&[0, 1, 30, 61, 95, 700]));
@@ -188,7 +191,7 @@ impl<'a> Walk<'a> {
         self.lives.into_iter().map(|life| life.record.state).collect()
     }
 
-    /// A worker's view of a receipt: often the newest, sometimes an old one.
+    /// A worker's copy of a receipt: often the newest, sometimes an old one.
     fn view(&mut self, place: usize) -> Receipt {
         let life = &self.lives[place];
         match self.dice.is_one_of(3) {

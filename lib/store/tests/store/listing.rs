@@ -1,12 +1,15 @@
-//! Pages of receipts, held against what a list in memory would give.
+//! Pages of receipts, compared with a list in memory.
 
 use ecf::{ReceiptState, ReceiptType};
-use ecf_store::{PageRequest, Position, Receipt, ReceiptFilter, ReceiptPage, Recorded, Verdict};
+use ecf_store::{
+    Receipt,
+    receipts::{PageRequest, Position, ReceiptFilter, ReceiptPage, Recorded, Verdict},
+};
 use jiff::SignedDuration;
 
 use crate::support::{App, T31, app, at, new_receipt, noon};
 
-/// Four days of receipts of two types, newest first; of every five two are accepted, one submitted.
+/// Four days of receipts of two types, newest first; two of five are accepted, one is submitted.
 async fn four_days(app: &App) -> Vec<Receipt> {
     let mut all = Vec::new();
     for place in 0..40_i64 {
@@ -56,7 +59,7 @@ fn filters() -> Vec<ReceiptFilter> {
     let instants = [
         (Some(at("2026-11-25T10:00:00Z")), None),
         (None, Some(at("2026-11-26T08:00:00Z"))),
-        // Both instants are those of receipts, and both count.
+        // Both instants are those of receipts, and both are included.
         (
             Some(noon() - SignedDuration::from_hours(30)),
             Some(noon() - SignedDuration::from_hours(20)),
@@ -118,7 +121,7 @@ async fn every_page_is_the_one_that_a_whole_list_would_give() {
     }
 }
 
-/// However long the pages are, and whichever filter holds.
+/// For pages of any length and any filter.
 async fn r7_a_walk_by_cursor_gives_the_whole_list(app: &App, all: &[Receipt]) {
     for filter in filters() {
         let wanted: Vec<_> = all.iter().filter(|receipt| filter.takes(receipt)).collect();
@@ -144,7 +147,7 @@ async fn r7_a_walk_by_cursor_gives_the_whole_list(app: &App, all: &[Receipt]) {
             }
             assert_eq!(walked.iter().collect::<Vec<_>>(), wanted, "{filter:?} {limit}");
         }
-        // An offset counts from the cursor on.
+        // An offset counts from the cursor.
         if let [_, behind, .., last] = wanted.as_slice() {
             let after = Some(Position::of(behind));
             let offset = wanted.len() as u64 - 3;
@@ -192,7 +195,7 @@ async fn all_receipts_with_one_external_id_are_found() {
         (found.receipts.iter().collect::<Vec<_>>(), found.total),
         (wanted.clone(), 2)
     );
-    // Page by page too, whether the time alone is asked for or the state as well.
+    // Page by page too, with and without a filter by state.
     for state in [None, Some(wanted[0].state)] {
         let filter = ReceiptFilter {
             state,
@@ -257,15 +260,15 @@ impl App {
     }
 
     async fn counted(&self, receipt: &Receipt) {
-        let (day, total) = (receipt.day(), &receipt.monto_total);
+        let (day, total) = (receipt.day(), &receipt.fiscal.monto_total);
         self.table
-            .count_created(&self.scope, day, receipt.ecf_type, total, None)
+            .count_created(&self.scope, day, receipt.fiscal.ecf_type, total, None)
             .await
             .unwrap();
         if receipt.state.is_final() {
             let counted = self
                 .table
-                .count_verdict(&self.scope, day, receipt.ecf_type, receipt.state, total);
+                .count_verdict(&self.scope, day, receipt.fiscal.ecf_type, receipt.state, total);
             counted.await.unwrap();
         }
     }

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use ecf::{ReceiptState, ReceiptType};
-use ecf_store::{DayCounts, ListedReceipt, fiscal_day};
+use ecf_store::{counters::DayCounts, fiscal_day, receipts::ListedReceipt};
 use jiff::{SignedDuration, civil::date};
 
 use crate::support::{T31, app, new_receipt, noon};

@@ -1,6 +1,7 @@
-//! The store against the embedded AWS services or another emulator, on the table, bucket, queues and secrets that the template describes.
+//! The store against the embedded AWS services or another emulator, on the table, bucket, queues and secrets that the
+//! template describes.
 //!
-//! Each test has companies of its own, so one set of resources serves them all side by side.
+//! Each test has its own companies, so one set of resources serves all tests concurrently.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 

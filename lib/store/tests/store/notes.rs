@@ -1,8 +1,9 @@
-//! What notes take from the receipt that they modify, and give back.
+//! The amounts that notes take from the receipt that they modify, and return.
 
 use ecf::ReceiptState;
 use ecf_store::{
-    Claim, Cleared, Created, Failure, ModifiedReceipt, NewNote, NewReceipt, Receipt, ReceiptId, Recorded, Verdict,
+    Receipt, ReceiptId,
+    receipts::{Claim, Created, Failure, ModifiedReceipt, NewNote, NewReceipt, NoteCleared, Recorded, Verdict},
 };
 use jiff::SignedDuration;
 use rust_decimal::Decimal;
@@ -37,7 +38,7 @@ impl App {
                 held: false,
                 amount,
                 owner: on.public_id,
-                monto_total: on.monto_total.parse().unwrap(),
+                monto_total: on.fiscal.monto_total.parse().unwrap(),
             }),
             ..new_receipt(&self.scope, number, number)
         }
@@ -94,7 +95,7 @@ async fn credit_notes_take_what_is_left_and_no_more() {
     );
     created(app.take("E340000000004", "179.90", false, &invoice).await);
     assert_eq!(app.balance().await.parse(), Ok(Decimal::ZERO));
-    // Nothing was kept of those that were refused, and their numbers are nobody's.
+    // Nothing was stored of the rejected notes, and their numbers are free.
     for refused in ["E340000000001", "E340000000003"] {
         let found = app.table.receipt_by_encf(&app.scope, &encf(refused)).await.unwrap();
         assert_eq!(found, None);
@@ -137,7 +138,7 @@ async fn an_annulment_takes_exactly_the_rest_and_nothing_follows() {
             Created::ModifiedChanged
         );
     }
-    // Rejected, it is as if it never was.
+    // A rejected annulment has no effect.
     app.judge(&annulment.public_id, ReceiptState::Rejected).await;
     let modified = app.modified().await;
     assert_eq!(
@@ -159,7 +160,7 @@ async fn a_debit_note_counts_once_it_is_accepted() {
         let modified = app.modified().await;
         assert_eq!(modified.open_debits, [debit.public_id]);
         assert_eq!(modified.balance.to_string(), "1180.00");
-        // What it adds is not known yet, so neither is the whole.
+        // The amount that it adds is not known yet, so neither is the total.
         assert_eq!(
             app.take("E340000000001", "1180.00", true, &invoice).await,
             Created::ModifiedChanged
@@ -225,7 +226,7 @@ async fn a_failed_note_gives_back_and_is_not_sent_again_without_taking_again() {
     let tie = failed.note.unwrap();
     assert_eq!((tie.reserved, tie.held), (false, true));
 
-    // Meanwhile another note takes what it gave back.
+    // Meanwhile another note takes the returned amount.
     created(app.take("E340000000002", "500.00", false, &invoice).await);
     assert!(!app.modified().await.covers(&failed).unwrap());
 }
@@ -244,11 +245,11 @@ async fn a_held_note_is_claimed_only_after_it_was_let_go() {
     assert_eq!(held, note);
     let modified = app.modified().await;
     let clear = || app.table.clear_note(&app.scope, &note, &modified, noon());
-    let Cleared::Now(free) = clear().await.unwrap() else {
+    let NoteCleared::Now(free) = clear().await.unwrap() else {
         panic!("it is held")
     };
     assert!(free.note.unwrap().reserved);
-    assert!(matches!(clear().await.unwrap(), Cleared::Already(_)));
+    assert!(matches!(clear().await.unwrap(), NoteCleared::Already(_)));
     assert!(matches!(claim().await.unwrap(), Claim::Claimed(_)));
     assert_eq!(app.balance().await, "380.00");
 }

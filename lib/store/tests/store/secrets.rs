@@ -1,4 +1,4 @@
-//! Secrets that an operator keeps beside the deployment's own.
+//! Secrets of the operator.
 
 use std::net::SocketAddr;
 
@@ -51,7 +51,7 @@ async fn an_operators_secret_is_remembered_for_minutes_and_so_is_that_there_is_n
         .unwrap();
     assert_eq!(text(15).await, None);
     assert_eq!(other.text(noon()).await.unwrap(), None);
-    // One on its way out is none, though it is there for days.
+    // A secret whose deletion is scheduled counts as missing, although it exists for days.
     client
         .put_secret_value()
         .secret_id(name)
@@ -64,7 +64,7 @@ async fn an_operators_secret_is_remembered_for_minutes_and_so_is_that_there_is_n
     assert_eq!(text(25).await, None);
 }
 
-/// A service that gives one answer and is gone.
+/// A server that answers once and stops.
 async fn answers_once(status: &'static str, body: &'static str) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -99,7 +99,7 @@ async fn what_is_known_is_used_on_while_secrets_manager_does_not_answer() {
     assert!(new.text(noon()).await.unwrap_err().is_retryable());
 }
 
-/// Secrets Manager asks whether one may before it looks whether there is anything.
+/// Secrets Manager checks the permission before it checks whether the secret exists.
 #[tokio::test]
 async fn a_secret_that_is_not_there_is_none_also_where_the_role_may_read_that_name_alone() {
     for (answer, is_none) in [
@@ -152,7 +152,7 @@ async fn k2_a_new_secret_is_encrypted_with_the_key_that_the_vault_is_given() {
     let under_key = Some("arn:key".to_owned());
     assert_eq!(keys().await, [(Some(first), under_key.clone()), (Some(second), None)]);
 
-    // A new version keeps the secret's key, so the old one has to be moved.
+    // A new version retains the secret's key, so the old one must be moved.
     let renewed = CertificateFile::verbatim(b"renewed", "2");
     vault.store_certificate(&second, &renewed).await.unwrap();
     assert_eq!(keys().await[1].1, None);

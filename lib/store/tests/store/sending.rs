@@ -1,5 +1,8 @@
 use ecf::ReceiptState;
-use ecf_store::{Claim, Receipt, ReceiptId, Recorded};
+use ecf_store::{
+    Receipt, ReceiptId,
+    receipts::{Claim, Recorded},
+};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::support::{App, app, at, noon};
@@ -29,7 +32,7 @@ impl App {
         };
         let recorded = self
             .table
-            .record_lookup_negative(&self.scope, id, receipt.send_attempt, now)
+            .record_lookup_negative(&self.scope, id, receipt.sending.attempts, now)
             .await
             .unwrap();
         let Recorded::Now(receipt) = recorded else {
@@ -52,8 +55,11 @@ async fn one_worker_of_many_sends_a_receipt() {
         match worker.await.unwrap() {
             Claim::Claimed(receipt) => {
                 claimed += 1;
-                assert_eq!((receipt.send_attempt, receipt.send_started_at), (1, Some(noon())));
-                assert_eq!(receipt.lease_until, Some(after(30)));
+                assert_eq!(
+                    (receipt.sending.attempts, receipt.sending.started_at),
+                    (1, Some(noon()))
+                );
+                assert_eq!(receipt.sending.lease_until, Some(after(30)));
             }
             Claim::Leased(_) => {}
             other => panic!("{other:?}"),
@@ -68,9 +74,9 @@ async fn a_send_that_did_not_arrive_is_given_back_and_claimed_again() {
     let id = app.receipt("order-1", "E310000000001").await.public_id;
     app.claimed(&id, noon()).await;
     let recorded = app.table.release_send(&app.scope, &id, 1).await.unwrap();
-    assert!(matches!(recorded, Recorded::Now(receipt) if receipt.lease_until.is_none()));
-    assert_eq!(app.claimed(&id, after(1)).await.send_attempt, 2);
-    // A late worker of the first attempt cannot give back the second one's claim.
+    assert!(matches!(recorded, Recorded::Now(receipt) if receipt.sending.lease_until.is_none()));
+    assert_eq!(app.claimed(&id, after(1)).await.sending.attempts, 2);
+    // A late worker of the first attempt cannot release the claim of the second.
     let recorded = app.table.release_send(&app.scope, &id, 1).await.unwrap();
     assert!(matches!(recorded, Recorded::Already(_)));
     assert!(matches!(app.claim(&id, after(2)).await, Claim::Leased(_)));
@@ -82,31 +88,34 @@ async fn a_crashed_send_is_looked_up_twice_a_minute_apart_before_the_next() {
     let id = app.receipt("order-1", "E310000000001").await.public_id;
     app.claimed(&id, noon()).await;
 
-    // Nobody else while the lease runs, nobody without a look-up after it ran out.
+    // No other worker while the lease runs, and none without a look-up after it expired.
     let lookup = app.table.claim_lookup(&app.scope, &id, after(29), LEASE).await.unwrap();
     assert!(matches!(lookup, Claim::Leased(_)), "{lookup:?}");
     let lost = app.claim(&id, after(31)).await;
     assert!(
-        matches!(&lost, Claim::LeaseExpired(receipt) if receipt.send_attempt == 1),
+        matches!(&lost, Claim::LeaseExpired(receipt) if receipt.sending.attempts == 1),
         "{lost:?}"
     );
     let resend = app.table.claim_resend(&app.scope, &id, after(31), LEASE).await.unwrap();
     assert!(matches!(resend, Claim::LeaseExpired(_)), "{resend:?}");
 
-    assert_eq!(app.look_up_in_vain(&id, after(31)).await.lookup_negatives, 1);
+    assert_eq!(app.look_up_in_vain(&id, after(31)).await.sending.lookup_negatives, 1);
     // Too soon: it does not count.
     let receipt = app.look_up_in_vain(&id, after(80)).await;
-    assert_eq!((receipt.lookup_negatives, receipt.looked_up_at), (1, Some(after(31))));
+    assert_eq!(
+        (receipt.sending.lookup_negatives, receipt.sending.looked_up_at),
+        (1, Some(after(31)))
+    );
     let resend = app.table.claim_resend(&app.scope, &id, after(80), LEASE).await.unwrap();
     assert!(matches!(resend, Claim::LeaseExpired(_)), "{resend:?}");
 
-    assert_eq!(app.look_up_in_vain(&id, after(91)).await.lookup_negatives, 2);
+    assert_eq!(app.look_up_in_vain(&id, after(91)).await.sending.lookup_negatives, 2);
     let resend = app.table.claim_resend(&app.scope, &id, after(91), LEASE).await.unwrap();
     let Claim::Claimed(receipt) = resend else {
         panic!("{resend:?}")
     };
-    assert_eq!((receipt.send_attempt, receipt.lookup_negatives), (2, 0));
-    assert_eq!(receipt.lease_until, Some(after(121)));
+    assert_eq!((receipt.sending.attempts, receipt.sending.lookup_negatives), (2, 0));
+    assert_eq!(receipt.sending.lease_until, Some(after(121)));
     assert!(matches!(app.claim(&id, after(92)).await, Claim::Leased(_)));
 }
 
@@ -122,7 +131,7 @@ async fn a_lost_answer_leads_to_a_look_up_at_once() {
         .unwrap();
     assert!(matches!(recorded, Recorded::Now(_)), "{recorded:?}");
     assert!(matches!(app.claim(&id, after(5)).await, Claim::LeaseExpired(_)));
-    assert_eq!(app.look_up_in_vain(&id, after(6)).await.lookup_negatives, 1);
+    assert_eq!(app.look_up_in_vain(&id, after(6)).await.sending.lookup_negatives, 1);
 }
 
 #[tokio::test]
@@ -153,8 +162,11 @@ async fn a_track_id_ends_the_claim_and_is_written_once() {
         panic!("{recorded:?}")
     };
     assert_eq!(receipt.state, ReceiptState::Submitted);
-    assert_eq!(receipt.track_id.as_deref(), Some("track#1"));
-    assert_eq!((receipt.submitted_at, receipt.lease_until), (Some(after(1)), None));
+    assert_eq!(receipt.sending.track_id.as_deref(), Some("track#1"));
+    assert_eq!(
+        (receipt.sending.submitted_at, receipt.sending.lease_until),
+        (Some(after(1)), None)
+    );
     let found = app.table.receipt_by_track_id(&app.scope, "track#1").await.unwrap();
     assert_eq!(found.as_ref(), Some(&receipt));
 
@@ -183,7 +195,7 @@ async fn an_outcome_nobody_can_look_up_waits_for_the_operator_and_may_still_lear
     assert_eq!(receipt.state, ReceiptState::Submitted);
     assert_eq!(receipt.error_code.as_deref(), Some("outcome_unknown"));
     assert_eq!(
-        (receipt.next_action_at, receipt.track_id.as_deref()),
+        (receipt.next_action_at, receipt.sending.track_id.as_deref()),
         (Some(after(40) + SignedDuration::from_hours(1)), None)
     );
     assert!(receipt.waits_for_a_person());
@@ -201,7 +213,7 @@ async fn an_outcome_nobody_can_look_up_waits_for_the_operator_and_may_still_lear
         panic!("{recorded:?}")
     };
     assert_eq!(
-        (receipt.track_id.as_deref(), receipt.error_code),
+        (receipt.sending.track_id.as_deref(), receipt.error_code),
         (Some("track-1"), None)
     );
 }

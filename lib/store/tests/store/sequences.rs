@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::{Encf, Fecha};
-use ecf_store::{CallerTake, Changed, NewRange, Numbering, Opened, RangeChanges, Take};
+use ecf_store::numbers::{CallerTake, NewRange, NextNumber, Numbering, RangeChanged, RangeChanges, RangeOpened};
 
 use crate::support::{App, T31, app, encf, noon, table_name};
 
@@ -22,10 +22,10 @@ fn range(start: u64, end: u64) -> NewRange {
 }
 
 async fn open(app: &App, new: NewRange) {
-    assert_eq!(app.table.open_range(&app.scope, new).await.unwrap(), Opened::New);
+    assert_eq!(app.table.open_range(&app.scope, new).await.unwrap(), RangeOpened::New);
 }
 
-async fn take(app: &App) -> Take {
+async fn take(app: &App) -> NextNumber {
     app.table
         .take_next_number(&app.scope, T31, today(), noon())
         .await
@@ -34,7 +34,7 @@ async fn take(app: &App) -> Take {
 
 async fn taken(app: &App) -> Encf {
     match take(app).await {
-        Take::Taken { encf, .. } => encf,
+        NextNumber::Taken { encf, .. } => encf,
         other => panic!("no number: {other:?}"),
     }
 }
@@ -42,7 +42,7 @@ async fn taken(app: &App) -> Encf {
 #[tokio::test]
 async fn numbers_come_in_order_and_end_with_the_last_range() {
     let app = app("in order").await;
-    assert_eq!(take(&app).await, Take::NoRange);
+    assert_eq!(take(&app).await, NextNumber::NoRange);
     open(&app, range(1, 2)).await;
     open(
         &app,
@@ -54,12 +54,12 @@ async fn numbers_come_in_order_and_end_with_the_last_range() {
     .await;
     assert_eq!(taken(&app).await, encf("E310000000001"));
     assert_eq!(taken(&app).await, encf("E310000000002"));
-    let last = Take::Taken {
+    let last = NextNumber::Taken {
         encf: encf("E310000000010"),
         valid_until: Some("31-12-2028".parse().unwrap()),
     };
     assert_eq!(take(&app).await, last);
-    assert_eq!(take(&app).await, Take::Exhausted);
+    assert_eq!(take(&app).await, NextNumber::Exhausted);
     let ranges = app.table.ranges(&app.scope, None).await.unwrap();
     assert_eq!(
         ranges.iter().map(|range| (range.start, range.next)).collect::<Vec<_>>(),
@@ -69,7 +69,7 @@ async fn numbers_come_in_order_and_end_with_the_last_range() {
     for scope in app.foreign_scopes() {
         assert_eq!(
             app.table.take_next_number(&scope, T31, today(), noon()).await.unwrap(),
-            Take::NoRange
+            NextNumber::NoRange
         );
     }
 }
@@ -85,7 +85,7 @@ async fn an_expired_range_is_skipped_and_an_expired_rest_is_told() {
         },
     )
     .await;
-    assert_eq!(take(&app).await, Take::Expired);
+    assert_eq!(take(&app).await, NextNumber::Expired);
     open(
         &app,
         NewRange {
@@ -103,7 +103,7 @@ async fn ranges_of_one_type_never_overlap_even_when_opened_at_once() {
     open(&app, range(10, 20)).await;
     for (start, end) in [(1, 10), (20, 30), (12, 13), (1, 99)] {
         let outcome = app.table.open_range(&app.scope, range(start, end)).await.unwrap();
-        let Opened::Overlaps(existing) = outcome else {
+        let RangeOpened::Overlaps(existing) = outcome else {
             panic!("{start} to {end} was opened")
         };
         assert_eq!((existing.start, existing.end), (10, 20));
@@ -114,7 +114,7 @@ async fn ranges_of_one_type_never_overlap_even_when_opened_at_once() {
     });
     let mut opened = 0;
     for rival in rivals.collect::<Vec<_>>() {
-        opened += usize::from(rival.await.unwrap() == Opened::New);
+        opened += usize::from(rival.await.unwrap() == RangeOpened::New);
     }
     assert_eq!(opened, 1);
     assert_eq!(app.table.ranges(&app.scope, Some(T31)).await.unwrap().len(), 2);
@@ -125,13 +125,13 @@ async fn opening_the_same_range_again_finds_it() {
     let app = app("same range").await;
     open(&app, range(10, 20)).await;
     let again = app.table.open_range(&app.scope, range(10, 20)).await.unwrap();
-    assert!(matches!(again, Opened::Already(range) if range.start == 10));
+    assert!(matches!(again, RangeOpened::Already(range) if range.start == 10));
     let other = NewRange {
         valid_until: Some(today()),
         ..range(10, 20)
     };
     let other = app.table.open_range(&app.scope, other).await.unwrap();
-    assert!(matches!(other, Opened::Overlaps(_)));
+    assert!(matches!(other, RangeOpened::Overlaps(_)));
 }
 
 #[tokio::test]
@@ -148,19 +148,19 @@ async fn a_range_grows_into_free_numbers_only_and_never_shrinks() {
         let id = "31-10".parse().unwrap();
         app.table.change_range(&app.scope, id, changes, noon()).await.unwrap()
     };
-    assert!(matches!(change(19, None).await, Changed::WouldShrink(range) if range.end == 20));
-    assert!(matches!(change(31, None).await, Changed::Overlaps(range) if range.start == 31));
-    let Changed::Now(changed) = change(30, Some("31-12-2027")).await else {
+    assert!(matches!(change(19, None).await, RangeChanged::WouldShrink(range) if range.end == 20));
+    assert!(matches!(change(31, None).await, RangeChanged::Overlaps(range) if range.start == 31));
+    let RangeChanged::Now(changed) = change(30, Some("31-12-2027")).await else {
         panic!("not changed")
     };
     assert_eq!(
         (changed.end, changed.valid_until),
         (30, Some("31-12-2027".parse().unwrap()))
     );
-    // An opening that overlaps the new end is refused.
+    // A range that overlaps the new end is rejected.
     assert!(matches!(
         app.table.open_range(&app.scope, range(30, 30)).await.unwrap(),
-        Opened::Overlaps(_)
+        RangeOpened::Overlaps(_)
     ));
     for scope in app.foreign_scopes() {
         let id = "31-10".parse().unwrap();
@@ -168,7 +168,7 @@ async fn a_range_grows_into_free_numbers_only_and_never_shrinks() {
             .table
             .change_range(&scope, id, RangeChanges::default(), noon())
             .await;
-        assert_eq!(changed.unwrap(), Changed::Missing);
+        assert_eq!(changed.unwrap(), RangeChanged::Missing);
     }
 }
 
@@ -200,7 +200,9 @@ async fn many_callers_at_once_get_no_number_twice_and_skip_none() {
         tokio::spawn(async move {
             let mut numbers = Vec::new();
             for _ in 0..4 {
-                if let Take::Taken { encf, .. } = table.take_next_number(&scope, T31, today(), noon()).await.unwrap() {
+                if let NextNumber::Taken { encf, .. } =
+                    table.take_next_number(&scope, T31, today(), noon()).await.unwrap()
+                {
                     numbers.push(encf.sequence());
                 }
             }
@@ -211,10 +213,10 @@ async fn many_callers_at_once_get_no_number_twice_and_skip_none() {
     for caller in callers.collect::<Vec<_>>() {
         all.extend(caller.await.unwrap());
     }
-    // 128 were asked for, 100 are there.
+    // 128 were requested, 100 exist.
     assert_eq!(all.len(), 100);
     assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), (1..=100).collect());
-    assert_eq!(take(&app).await, Take::Exhausted);
+    assert_eq!(take(&app).await, NextNumber::Exhausted);
 }
 
 /// Puts numbers on the free list, as housekeeping does.
@@ -251,7 +253,7 @@ async fn freed_numbers_go_first_and_each_to_one_caller() {
     });
     let mut numbers = BTreeSet::new();
     for caller in callers.collect::<Vec<_>>() {
-        let Take::Taken { encf, .. } = caller.await.unwrap() else {
+        let NextNumber::Taken { encf, .. } = caller.await.unwrap() else {
             panic!("no number")
         };
         assert!(numbers.insert(encf.sequence()), "{encf} came twice");
@@ -269,10 +271,10 @@ async fn a_freed_number_is_given_even_when_the_range_is_at_its_end() {
     let app = app("freed at the end").await;
     open(&app, range(1, 1)).await;
     taken(&app).await;
-    assert_eq!(take(&app).await, Take::Exhausted);
+    assert_eq!(take(&app).await, NextNumber::Exhausted);
     free(&app, 1, &[1]).await;
     assert_eq!(taken(&app).await, encf("E310000000001"));
-    assert_eq!(take(&app).await, Take::Exhausted);
+    assert_eq!(take(&app).await, NextNumber::Exhausted);
 }
 
 #[tokio::test]
@@ -311,7 +313,7 @@ async fn the_first_use_fixes_who_numbers_a_range() {
     for _ in 2..=9 {
         taken(&app).await;
     }
-    assert_eq!(take(&app).await, Take::Exhausted);
+    assert_eq!(take(&app).await, NextNumber::Exhausted);
 }
 
 #[tokio::test]
@@ -329,7 +331,7 @@ async fn only_caller_ranges_give_no_number_and_an_expired_one_takes_none() {
         },
     )
     .await;
-    assert_eq!(take(&app).await, Take::CallerNumbered);
+    assert_eq!(take(&app).await, NextNumber::CallerNumbered);
     let outcome = app
         .table
         .claim_caller_number(&app.scope, &encf("E310000000002"), today(), noon())

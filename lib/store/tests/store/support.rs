@@ -6,8 +6,9 @@ use ecf::{Encf, Environment, ReceiptState, ReceiptType};
 use ecf_embedded::{Embedded, Options};
 use ecf_stack::{Provisioned, Stack};
 use ecf_store::{
-    Artifacts, Clients, CompanyId, ContentHash, Created, Mode, NewReceipt, QueueUrls, Queues, Receipt, ReceiptId,
-    Scope, Signed, SubmissionUrls, Table, Vault, local_config,
+    Artifacts, Clients, CompanyId, ContentHash, QueueUrls, Queues, Receipt, ReceiptId, Scope, SubmissionUrls, Table,
+    Vault, local_config,
+    receipts::{Created, Mode, NewReceipt, Signed},
 };
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
@@ -15,11 +16,11 @@ use tokio::sync::OnceCell;
 
 static AWS: OnceCell<Aws> = OnceCell::const_new();
 
-/// The services and the resources of the template in them.
+/// The emulators, and the resources of the template in them.
 struct Aws {
     endpoint: String,
     names: Provisioned,
-    /// Ends with the process.
+    /// Stops with the process.
     _embedded: Option<Embedded>,
 }
 
@@ -43,13 +44,14 @@ impl Aws {
     }
 }
 
-/// Where another emulator listens that these tests are to run against (`infra/checks/second-opinion`): a new one, because companies are named for the tests.
+/// The endpoint of another emulator for these tests (`infra/checks/second-opinion`). It must be a new one, because the
+/// ids of companies are derived from the tests.
 #[expect(clippy::disallowed_methods, reason = "whoever runs the tests says against what")]
 fn other_endpoint() -> Option<String> {
     std::env::var("ECF_TEST_ENDPOINT").ok()
 }
 
-/// The store with one company of its own.
+/// The store, with its own company.
 pub(crate) struct App {
     pub(crate) clients: Clients,
     pub(crate) table: Table,
@@ -62,7 +64,7 @@ pub(crate) struct App {
 
 pub(crate) async fn app(test: &str) -> App {
     let Aws { endpoint, names, .. } = AWS.get_or_init(Aws::start).await;
-    // Clients belong to the runtime of one test; the services run on threads of their own.
+    // Clients belong to the runtime of one test; the services run on their own threads.
     let clients = Clients::new(&local_config(endpoint));
     let url = |queue: &str| names.queue_url(queue).unwrap().to_owned();
     let urls = SubmissionUrls {
@@ -100,7 +102,7 @@ pub(crate) fn endpoint() -> String {
     AWS.get().unwrap().endpoint.clone()
 }
 
-/// A company that no other test has.
+/// A company that no other test uses.
 pub(crate) fn company(name: &str) -> CompanyId {
     CompanyId::from_random(bytes(name))
 }
@@ -122,7 +124,7 @@ pub(crate) fn encf(text: &str) -> Encf {
     text.parse().unwrap()
 }
 
-/// A signed receipt of the scope, told apart by its idempotency key and number.
+/// A signed receipt of the scope, identified by its idempotency key and number.
 pub(crate) fn new_receipt(scope: &Scope, key: &str, number: &str) -> NewReceipt {
     NewReceipt {
         public_id: ReceiptId::of(ReceiptId::RECEIPT, &scope.company, scope.environment, key),
@@ -155,7 +157,7 @@ pub(crate) fn signed(key: &str, number: &str) -> Signed {
 }
 
 impl App {
-    /// The store as another company's, or another environment's, functions see it.
+    /// The scopes of another company and of another environment.
     pub(crate) fn foreign_scopes(&self) -> [Scope; 2] {
         [
             Scope {

@@ -3,7 +3,9 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::ReceiptState;
 use ecf_store::{
-    Claim, ContentHash, DueEntry, Failure, Mode, OutboxEntry, Receipt, ReceiptId, Recorded, SHARDS, Verdict,
+    ContentHash, Receipt, ReceiptId,
+    due::{DueEntry, SHARDS},
+    receipts::{Claim, Failure, Mode, OutboxEntry, Recorded, Verdict},
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -38,7 +40,7 @@ impl App {
         }
     }
 
-    /// What is due of this app's receipts.
+    /// The due entries of this app's receipts.
     async fn due(&self, now: Timestamp) -> Vec<DueEntry> {
         let mut entries = Vec::new();
         for shard in 0..SHARDS {
@@ -259,7 +261,7 @@ async fn the_verdict_on_an_earlier_copy_brings_that_copys_track_id() {
         .record_verdict(&app.scope, &id, verdict, noon())
         .await
         .unwrap();
-    assert!(matches!(recorded, Recorded::Now(receipt) if receipt.track_id.as_deref() == Some("track-0")));
+    assert!(matches!(recorded, Recorded::Now(receipt) if receipt.sending.track_id.as_deref() == Some("track-0")));
     let found = app.table.receipt_by_track_id(&app.scope, "track-0").await.unwrap();
     assert_eq!(found.map(|receipt| receipt.public_id), Some(id));
 }
@@ -285,7 +287,10 @@ async fn a_failure_keeps_its_reason_and_is_not_due() {
     assert_eq!(receipt.error_message.as_deref(), Some("no"));
     assert_eq!(receipt.taxauth_response.as_deref(), Some(r#"{"mensaje":"no"}"#));
     let first_alarm = noon() + SignedDuration::from_hours(1);
-    assert_eq!((receipt.next_action_at, receipt.lease_until), (Some(first_alarm), None));
+    assert_eq!(
+        (receipt.next_action_at, receipt.sending.lease_until),
+        (Some(first_alarm), None)
+    );
     let verdict = verdict(ReceiptState::Accepted, &[]);
     let outcome = app
         .table
@@ -304,7 +309,7 @@ async fn what_is_due_is_claimed_by_one() {
     let entries = app.due(now).await;
     let entry = DueEntry {
         scope: app.scope,
-        record: ecf_store::DueRecord::Receipt(receipt.public_id),
+        record: ecf_store::due::DueRecord::Receipt(receipt.public_id),
         at: now,
     };
     assert_eq!(entries, [entry]);
@@ -328,7 +333,7 @@ async fn what_is_due_is_claimed_by_one() {
     assert_eq!(app.due(last).await.len(), 1);
 }
 
-/// DynamoDB's own rule: names count, numbers take half a byte a digit and one more.
+/// DynamoDB's rule: names count, and a number takes half a byte per digit plus one.
 fn size_bytes(item: &HashMap<String, AttributeValue>) -> usize {
     let value_bytes = |value: &AttributeValue| match value {
         AttributeValue::S(text) => text.len(),

@@ -1,4 +1,8 @@
-use ecf_store::{Delivery, DeliveryId, NewWebhook, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, WebhookId};
+use ecf_store::{
+    DeliveryId, WebhookId,
+    deliveries::Delivery,
+    webhooks::{NewWebhook, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated},
+};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::support::{App, app, bytes, noon};

@@ -1,4 +1,4 @@
-//! Every shape that the reference lists, read.
+//! Every form of answer that the reference lists.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn messages(answer: &Answer) -> Vec<(Option<&str>, &str)> {
         .collect()
 }
 
-/// A body, the shape it has, the messages in it.
+/// A body, its form, and its messages.
 type Case<'a> = (&'a str, Shape, &'a [(Option<&'a str>, &'a str)]);
 
 #[test]

@@ -1,6 +1,6 @@
-//! Pages meant for people: gateways and application servers answer them when they fail.
+//! HTML pages, with which gateways and application servers answer when they fail.
 
-/// As much of a page as is worth keeping as a message.
+/// Upper bound of the text of a page, in characters.
 const MAX_WORDS: usize = 300;
 
 pub(super) fn is_page(text: &str) -> bool {
@@ -12,7 +12,7 @@ pub(super) fn is_page(text: &str) -> bool {
         || (start.starts_with("<?xml") && start.contains("<!doctype html"))
 }
 
-/// The title of a page, or its first words when it has none.
+/// The title of a page, or its first words without a title.
 pub(super) fn words(page: &str) -> String {
     let title = element(page, "title").map(visible).filter(|title| !title.is_empty());
     let words = title.unwrap_or_else(|| visible(page));
@@ -20,7 +20,7 @@ pub(super) fn words(page: &str) -> String {
 }
 
 fn element<'a>(page: &'a str, name: &str) -> Option<&'a str> {
-    // ASCII folding keeps every byte offset.
+    // Lower-casing ASCII keeps every byte offset.
     let folded = page.to_ascii_lowercase();
     let open = folded.find(&format!("<{name}"))?;
     let start = open + folded[open..].find('>')? + 1;

@@ -1,8 +1,8 @@
-//! JSON bodies, also those that come as a JSON string with JSON inside.
+//! JSON bodies, including JSON inside a JSON string.
 
 use super::{Body, MAX_DEPTH, Record, Value, html, xml};
 
-/// How often a JSON string may hold another JSON text.
+/// How many levels of JSON strings that hold JSON are unwrapped.
 const MAX_WRAPS: usize = 3;
 
 pub(super) fn read(text: &str) -> Option<Body> {

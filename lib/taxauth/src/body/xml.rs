@@ -1,18 +1,18 @@
-//! XML bodies: elements become names, repeated elements repeat, attributes and namespaces are left aside.
+//! XML bodies: elements become named values, repeated elements repeat the name, attributes and namespaces are ignored.
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use super::{Body, MAX_DEPTH, Record, Value};
 
-/// An element that is being read.
+/// An element whose end is not read yet.
 struct Open {
     name: String,
     text: String,
     children: Record,
 }
 
-/// Reads a document; `None` when it is not well formed, nests too deep or declares a document type.
+/// Reads a document; `None` when it is not well formed, is nested too deep or declares a document type.
 pub(super) fn read(text: &str) -> Option<Body> {
     let (_, root) = root(text)?;
     Some(match root {
@@ -20,7 +20,7 @@ pub(super) fn read(text: &str) -> Option<Body> {
         Value::Text(text) if text.trim().is_empty() => Body::Empty,
         Value::Text(text) => Body::Text(text.trim().to_owned()),
         Value::List(items) => Body::List(items),
-        // `ArrayOf…` roots hold nothing but records: that is how .NET writes a list.
+        // `ArrayOf…` roots hold only records: the .NET serialization of a list.
         Value::Record(record) if record.values().all(|(_, value)| matches!(value, Value::Record(_))) => {
             Body::List(record.values().map(|(_, value)| value.clone()).collect())
         }

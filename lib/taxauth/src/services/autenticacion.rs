@@ -1,4 +1,4 @@
-//! `autenticacion`: a seed, signed, is exchanged for a token of about an hour.
+//! `autenticacion`: exchanges a signed seed for a token that is valid for about an hour.
 
 use ecf::Environment;
 
@@ -9,7 +9,7 @@ use crate::endpoints::Service;
 use crate::error::TaxAuthError;
 use crate::upload::Upload;
 
-/// A token with its dates, as they came.
+/// A token with its dates, as received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Grant {
     pub(crate) token: String,
@@ -17,12 +17,12 @@ pub(crate) struct Grant {
     pub(crate) expedido: Option<String>,
 }
 
-/// A success without the thing that was asked for.
+/// A success without a seed or token.
 #[derive(Debug)]
 pub(crate) struct Odd(pub(crate) Box<Answer>);
 
 impl TaxAuth {
-    /// The seed's bytes; they are checked to be a seed before anybody signs them.
+    /// The seed's bytes. The caller checks that they are a seed before signing them.
     pub(crate) async fn seed(&self, environment: Environment) -> Result<Result<Vec<u8>, Odd>, TaxAuthError> {
         let reply = self.ask(Service::Semilla, environment, None, &[]).await?;
         let bytes = reply.bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&reply.bytes);
@@ -39,7 +39,7 @@ impl TaxAuth {
         signed_seed: Vec<u8>,
     ) -> Result<Result<Grant, Odd>, TaxAuthError> {
         let upload = Upload::seed(signed_seed);
-        // A lost answer costs a token that nobody uses: the call may be repeated.
+        // The call is safe to retry: a lost answer costs one unused token.
         let reply = self
             .upload(Service::ValidarSemilla, environment, None, &upload, Effect::None)
             .await?;
@@ -47,12 +47,13 @@ impl TaxAuth {
     }
 }
 
-/// Our signature stands for the taxpayer: nothing but a seed gets one.
+/// Our signature represents the taxpayer: only a seed is signed.
 pub(crate) fn is_seed(bytes: &[u8]) -> bool {
     crate::body::xml_root(bytes).as_deref() == Some("SemillaModel")
 }
 
-/// The token in an answer that gives one, and its end as it came: every taxpayer's authentication answers like the authority's.
+/// The token in an answer, and its expiry as received. Every taxpayer's authentication service answers in the
+/// authority's format.
 #[must_use]
 pub fn read_grant(bytes: &[u8]) -> Option<(String, Option<String>)> {
     let grant = grant(&Body::read(bytes))?;

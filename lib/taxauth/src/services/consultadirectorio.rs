@@ -1,7 +1,7 @@
-//! `consultadirectorio`: where an electronic taxpayer receives (not in certification).
+//! `consultadirectorio`: the addresses of an electronic taxpayer (not in certification).
 
 use ecf::{Environment, Rnc};
-use ecf_store::DirectoryEntry;
+use ecf_store::directory::DirectoryEntry;
 
 use crate::answer::Answer;
 use crate::body::{Body, Record, Value};
@@ -10,7 +10,7 @@ use crate::endpoints::Service;
 use crate::error::{Lost, TaxAuthError};
 use crate::token::Token;
 
-/// An answer that says neither who receives where nor that nobody does.
+/// An answer that neither lists a taxpayer nor says that it is not listed.
 #[derive(Debug, PartialEq, Eq)]
 struct Odd;
 
@@ -38,7 +38,7 @@ impl TaxAuth {
     }
 }
 
-/// Documented as an array; production answers one object, and nothing at all for who is not listed.
+/// Documented as an array. Production returns one object, and an empty answer for a taxpayer that is not listed.
 fn read(rnc: &Rnc, body: &Body, answer: &Answer) -> Result<Option<DirectoryEntry>, Odd> {
     let records: Vec<&Record> = match body {
         Body::Empty => return Ok(None),
@@ -64,7 +64,7 @@ fn as_record(value: &Value) -> Option<&Record> {
     }
 }
 
-/// The entry in a record, unless it is somebody else's or says of no address.
+/// The entry in a record; `None` if it belongs to another taxpayer or has no address.
 fn entry(rnc: &Rnc, record: &Record) -> Option<DirectoryEntry> {
     if record.text("rnc").is_some_and(|other| other != rnc.as_str()) {
         return None;
@@ -78,7 +78,7 @@ fn entry(rnc: &Rnc, record: &Record) -> Option<DirectoryEntry> {
     (entry.url_recepcion.is_some() || entry.url_aceptacion.is_some()).then_some(entry)
 }
 
-/// The addresses are prefixes, to which the services' fixed paths are appended.
+/// Addresses are prefixes, to which the fixed paths of the services are appended.
 fn prefix(address: &str) -> String {
     address.trim_end_matches('/').to_owned()
 }

@@ -20,16 +20,17 @@ pub struct ReceiptQuery<'a> {
     pub encf: &'a Encf,
     /// The buyer, when the receipt has one.
     pub rnc_comprador: Option<&'a Rnc>,
-    /// The security code; for a summary the one it carries.
+    /// The security code; of a summary, the code that it carries.
     pub codigo_seguridad: &'a str,
 }
 
-/// The state of a receipt, and the code that tells whether it is this very copy.
+/// The state of a receipt, and the security code that identifies the copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceiptState {
-    /// What the authority says of the number.
+    /// The authority's verdict on the number.
     pub judged: Judged,
-    /// The security code of the copy that the authority holds. RSA signatures repeat: another code, another document.
+    /// The security code of the authority's copy. RSA signatures are deterministic, so a different code means a
+    /// different document.
     pub codigo_seguridad: Option<String>,
 }
 

@@ -10,7 +10,7 @@ use crate::error::TaxAuthError;
 use crate::token::Token;
 use crate::verdict::Judged;
 
-/// A submission to ask for, and what was submitted: the answer must name no other.
+/// A submission to look up, and its document: the answer must not name a different one.
 #[derive(Debug, Clone, Copy)]
 pub struct ResultQuery<'a> {
     /// The identifier of the submission.

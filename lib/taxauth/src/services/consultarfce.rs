@@ -1,4 +1,5 @@
-//! `consultarfce`: the state of a summary by its number, in every environment since 02-01-2026 (technical description v1.7).
+//! `consultarfce`: the state of a summary by its number, in every environment since 02-01-2026 (technical description
+//! v1.7).
 
 use ecf::{Encf, Environment, Rnc};
 
@@ -10,7 +11,7 @@ use crate::error::TaxAuthError;
 use crate::token::Token;
 use crate::verdict::Judged;
 
-/// A summary to look up; all three are mandatory.
+/// A summary to look up; all three values are mandatory.
 #[derive(Debug, Clone, Copy)]
 pub struct SummaryQuery<'a> {
     /// The issuer.
@@ -30,7 +31,7 @@ impl TaxAuth {
     ) -> Result<Judged, TaxAuthError> {
         let rnc_emisor = summary.rnc_emisor.to_string();
         let encf = summary.encf.to_string();
-        // The names of the address work, those of the document's parameter table do not.
+        // The parameter names of the example URL work; those of the document's parameter table do not.
         let query = [
             ("RNC_Emisor", rnc_emisor.as_str()),
             ("ENCF", &encf),

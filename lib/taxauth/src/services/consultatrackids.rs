@@ -16,20 +16,20 @@ use crate::verdict::Verdict;
 pub struct Submission {
     /// Its identifier.
     pub track_id: String,
-    /// What became of it, as far as this service says.
+    /// Its verdict, as far as this service returns it.
     pub verdict: Verdict,
-    /// When it came, in the authority's own, changing format.
+    /// When it was received, in the authority's format, which varies.
     pub fecha_recepcion: Option<String>,
 }
 
-/// What the authority knows of a number.
+/// The submissions that the authority knows of a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Submissions {
-    /// It was submitted, maybe more than once; in the authority's order.
+    /// One or more submissions, in the authority's order.
     Found(Vec<Submission>),
-    /// It was never submitted, or its submission is not visible yet.
+    /// No submission, or none that is visible yet.
     None(Answer),
-    /// The answer says neither: ask again.
+    /// An answer that says neither: ask again.
     Unclear(Answer),
 }
 
@@ -55,7 +55,7 @@ impl TaxAuth {
         {
             Ok(reply) => {
                 let (body, mut answer) = (reply.body(), reply.answer());
-                // One record of a list that is another's makes the whole list another's.
+                // If one record of a list names another taxpayer, the whole list is rejected.
                 for record in records(&body) {
                     answer.about = About::of(record);
                     answer = asked.check(Service::ConsultaTrackIds, answer)?;
@@ -87,7 +87,7 @@ pub(crate) fn read(body: &Body, answer: Answer) -> Submissions {
     if !found.is_empty() {
         return Submissions::Found(found);
     }
-    // "None" leads to a resend: an empty list or the words themselves must say so.
+    // "None" leads to a resend, so the answer must say it: by an empty list or in words.
     let is_empty_list = matches!(body, Body::List(items) if items.is_empty());
     let all_say_none = !records.is_empty()
         && records.iter().all(|record| {

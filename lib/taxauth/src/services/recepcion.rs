@@ -1,4 +1,4 @@
-//! `recepcion`: receipts sent in full; all types but consumer invoices below the summary limit.
+//! `recepcion`: receives receipts in full; all types except consumer invoices below the summary limit.
 
 use ecf::Environment;
 
@@ -11,21 +11,21 @@ use crate::token::Token;
 use crate::upload::Upload;
 use crate::verdict::Verdict;
 
-/// The longest text that is taken for an identifier of a submission.
+/// The longest text that is accepted as a submission identifier, in characters.
 const MAX_TRACK_ID_CHARS: usize = 100;
 
-/// What became of a receipt that was handed over.
+/// The outcome of a submitted receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sent {
-    /// Received, not judged: the verdict comes by this identifier.
+    /// Received, but not judged yet: the verdict is looked up by this identifier.
     Track {
         /// The identifier of the submission.
         track_id: String,
         /// The whole answer.
         answer: Answer,
     },
-    /// Refused outright, with the authority's words. When it
-    /// [says "already used"](Answer::says_already_used), an earlier copy was taken.
+    /// Refused at once, with a message. When it [says "already used"](Answer::says_already_used), an earlier copy was
+    /// taken.
     Refused(Answer),
 }
 
@@ -51,10 +51,10 @@ impl TaxAuth {
     }
 }
 
-/// Reads a success; an answer that is neither an identifier nor a refusal comes back as the error.
+/// Reads a success. The error is an answer that is neither an identifier nor a refusal.
 fn sent(body: &Body, answer: Answer) -> Result<Sent, Box<Answer>> {
     let track_id = match body {
-        // A bare GUID is the identifier without its envelope.
+        // A bare GUID is an identifier without its envelope.
         Body::Text(text) if is_guid(text) => Some(text.clone()),
         _ => answer
             .track_id
@@ -65,7 +65,7 @@ fn sent(body: &Body, answer: Answer) -> Result<Sent, Box<Answer>> {
         return Ok(Sent::Track { track_id, answer });
     }
     let is_refusal = match body {
-        // `error` and `mensaje` are filled when the file is refused outright (technical description, reception).
+        // `error` and `mensaje` are set when the file is refused at once (technical description, reception).
         Body::Record(_) => answer.is_by_the_service() && !answer.mensajes.is_empty(),
         _ => false,
     };

@@ -1,4 +1,4 @@
-//! `recepcionfc`: summaries (RFCE) of consumer invoices; the verdict comes at once and there is no identifier.
+//! `recepcionfc`: receives summaries (RFCE) of consumer invoices. The answer contains the verdict and no identifier.
 
 use ecf::Environment;
 
@@ -21,7 +21,7 @@ impl TaxAuth {
             .upload(service, environment, Some(token), upload, Effect::Submits)
             .await
         {
-            // A rejection may come with a 4xx status; anything but a rejection with such a status is a plain refusal.
+            // A rejection may come with a 4xx status. Any other answer with such a status is a refusal.
             Err(TaxAuthError::Refused {
                 answer,
                 status,

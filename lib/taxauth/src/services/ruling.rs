@@ -1,4 +1,4 @@
-//! `aprobacioncomercial` and `anulacionrangos`: messages that the authority rules on at once, 1 for yes and 2 for no.
+//! `aprobacioncomercial` and `anulacionrangos`: messages that the authority accepts (1) or refuses (2) at once.
 
 use ecf::Environment;
 
@@ -9,12 +9,12 @@ use crate::error::{Lost, TaxAuthError};
 use crate::token::Token;
 use crate::upload::Upload;
 
-/// What the authority says of a message.
+/// The authority's ruling on a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ruling {
-    /// It is taken.
+    /// Accepted.
     Taken(Answer),
-    /// It is not, for the reasons in the answer.
+    /// Refused, for the reasons in the answer.
     Refused(Answer),
 }
 
@@ -38,7 +38,7 @@ impl Ruling {
 }
 
 impl TaxAuth {
-    /// Hands a message over to one of the services that rule at once.
+    /// Submits a message to one of the two services.
     pub(crate) async fn rule(
         &self,
         service: Service,

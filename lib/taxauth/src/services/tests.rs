@@ -1,4 +1,4 @@
-//! The services against a double that answers in every way the reference lists.
+//! The services against a test double that gives every answer in the reference.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -24,7 +24,7 @@ use double::{Double, Play};
 
 const ENVIRONMENT: Environment = Environment::TesteCF;
 
-/// A double that answers once with each of these; a request too many gets status 599.
+/// A double that gives these answers in order. Further requests get status 599.
 async fn playing(plays: Vec<Play>) -> Double {
     let plays = Mutex::new(VecDeque::from(plays));
     Double::answering(move |_| {

@@ -1,4 +1,4 @@
-//! A double of the authority that plays back what a test tells it, and remembers what it was asked.
+//! A test double of the authority that gives scripted answers and records the requests.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 
-/// A request as it came.
+/// A request as received.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
     /// Method, path and query, not decoded.

@@ -1,4 +1,4 @@
-//! The directory's memory, against a double that lists one taxpayer and counts questions.
+//! The directory's cache, against a double that lists one taxpayer and counts queries.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -104,7 +104,7 @@ async fn an_old_entry_is_better_than_none_while_the_authority_is_away_and_says_w
     ));
     let nothing = listing.ask(UNLISTED, Wanted::Kept).await;
     assert!(matches!(nothing, Err(DirectoryError::Authority(_))), "{nothing:?}");
-    // A week later nobody should send a receipt there.
+    // After a week the entry is too old to send a receipt there.
     listing.world.advance(SignedDuration::from_hours(6 * 24));
     assert!(listing.ask(LISTED, Wanted::Kept).await.is_err());
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-use ecf_store::{CompanyId, Host};
+use ecf_store::{CompanyId, breaker::Host};
 use ecf_taxauth::{Held, Passage, TaxAuthError, TokenError, Tokens};
 use jiff::SignedDuration;
 
@@ -15,7 +15,7 @@ fn company(number: u8) -> CompanyId {
     CompanyId::from_random([number; 20])
 }
 
-/// A world whose authority has granted a token and answers every other call with the status that the test sets.
+/// A world whose authority has granted a token, and answers all other calls with the status that the test sets.
 async fn answering(status: u16) -> (World, Double, Arc<AtomicU16>) {
     let world = World::new().await;
     let granting = authority(&world, &Refused::default()).await;
@@ -58,7 +58,7 @@ async fn what_fails_for_three_companies_is_not_called_for_a_fourth_by_any_proces
     }
     assert_eq!(double.seen().len(), 3);
     let opened = world.clock.now();
-    // A process believes what it read for some seconds.
+    // A process caches what it read for 15 seconds.
     world.advance(SignedDuration::from_secs(15));
     for process in [&processes[0], &world.process(&double.base)] {
         let held = held(ask(&world, process, 4).await);
@@ -122,7 +122,7 @@ async fn after_ten_minutes_one_call_of_all_processes_finds_out() {
     status.store(200, Ordering::SeqCst);
     world.advance(SignedDuration::from_mins(10));
     ask(&world, &processes[1], 7).await.unwrap();
-    // The others learn of it within seconds.
+    // The others read it within 15 seconds.
     world.advance(SignedDuration::from_secs(15));
     for process in &processes {
         ask(&world, process, 8).await.unwrap();

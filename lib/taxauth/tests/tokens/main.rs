@@ -10,7 +10,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::Uri;
 use ecf::{Encf, Environment, Rnc};
-use ecf_store::StoredToken;
+use ecf_store::tokens::StoredToken;
 use ecf_taxauth::{ResultQuery, Sent, TaxAuthError, TokenError, Upload, Verdict, Waiting};
 use jiff::SignedDuration;
 use tokio::sync::watch;
@@ -25,7 +25,7 @@ mod world;
 use double::{Double, Play, Seen};
 use world::{ENVIRONMENT, Refused, SEED, World, authority, bearer, refusing};
 
-/// What is asked for wherever the question does not matter.
+/// A query for tests in which its content does not matter.
 fn submission() -> ResultQuery<'static> {
     static RECEIPT: LazyLock<(Rnc, Encf)> =
         LazyLock::new(|| ("130000001".parse().unwrap(), "E310000000001".parse().unwrap()));
@@ -202,7 +202,7 @@ async fn a_late_401_does_not_drop_the_token_that_came_after() {
             .await
             .unwrap();
     }
-    // Both hold token-1 when it ceases to be good.
+    // Both hold token-1 when it becomes invalid.
     refused.lock().unwrap().push("token-1");
     for tokens in [&early, &late] {
         tokens
@@ -259,7 +259,7 @@ async fn a_refused_certificate_is_told_in_the_authoritys_words_and_tried_again_a
         );
         assert!(error.nothing_was_taken() && error.outage().is_none());
         assert_eq!(error.answer().unwrap().words().as_deref(), Some(words));
-        // The lease was given back: the second attempt does not wait for it.
+        // The lease was released: the second attempt does not wait for it.
         assert_eq!(grants(&double), attempt);
     }
 }
@@ -281,7 +281,7 @@ async fn who_waits_for_a_fetch_that_fails_does_not_fetch_in_turn() {
         1,
         "an authority that hangs holds up one sender, not one after the other"
     );
-    // Who comes later tries anew.
+    // A later caller tries again.
     session.authenticate().await.unwrap_err();
     assert_eq!(double.seen().len(), 2);
 }
@@ -374,7 +374,7 @@ async fn a_shared_token_that_does_not_open_is_replaced() {
     assert_eq!(grants(&double), 1);
 }
 
-/// Counts the calls that are inside, and lets none out before it is told to.
+/// Counts the calls inside, and lets none out before `open`.
 #[derive(Clone)]
 struct Gate {
     inside: Arc<AtomicUsize>,
@@ -393,7 +393,7 @@ async fn held(State(mut gate): State<Gate>, uri: Uri) -> &'static str {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn four_calls_of_a_certificate_run_at_a_time() {
     let world = Arc::new(World::new().await);
-    // A token to begin with, so that every request at the gate is a call.
+    // A first token, so that every request at the gate is a call.
     let double = authority(&world, &Refused::default()).await;
     world
         .process(&double.base)
@@ -424,7 +424,7 @@ async fn four_calls_of_a_certificate_run_at_a_time() {
                 .map(|_| ())
         });
     }
-    // Enough exchanges with the same server for a fifth call to arrive, if one were let through.
+    // Enough exchanges with the same server for a fifth call to arrive, if it were let through.
     let pinger = reqwest::Client::builder()
         .no_proxy()
         .timeout(Duration::from_secs(10))

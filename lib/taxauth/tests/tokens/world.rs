@@ -1,4 +1,4 @@
-//! A store, a clock, a certificate and an authority.
+//! A store, a clock, a certificate and an authority for tests.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +21,7 @@ pub(crate) const SEED: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\r\n<Se
     xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\">\r\n  \
     <valor>c2VtaWxsYQ==</valor>\r\n  <fecha>2026-11-27T08:00:00-04:00</fecha>\r\n</SemillaModel>";
 
-/// The store, a clock and a certificate; several processes may be made of them.
+/// The store, a clock and a certificate, from which several processes can be made.
 pub(crate) struct World {
     _embedded: Embedded,
     pub(crate) table: Table,
@@ -50,7 +50,7 @@ impl World {
         }
     }
 
-    /// What one process has: its own memory, the shared table.
+    /// The parts of one process: its own cache, and the shared table.
     pub(crate) fn process(&self, base: &str) -> Tokens {
         let time_outs = TimeOuts {
             connect: Duration::from_secs(2),
@@ -73,7 +73,7 @@ impl World {
     }
 }
 
-/// Tokens that are not accepted.
+/// Tokens that the authority rejects.
 pub(crate) type Refused = Arc<Mutex<Vec<&'static str>>>;
 
 pub(crate) fn refusing(tokens: &[&'static str]) -> Refused {
@@ -88,7 +88,7 @@ pub(crate) async fn authority(world: &World, refused: &Refused) -> Double {
     .await
 }
 
-/// The same, with its own answer to whoever shows a token that it accepts.
+/// The same, with its own answer to calls with a valid token.
 pub(crate) async fn authority_answering(
     world: &World,
     refused: &Refused,

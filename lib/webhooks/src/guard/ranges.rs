@@ -1,12 +1,12 @@
-//! The address ranges that are not the public internet.
+//! The address ranges that are not public internet.
 //!
-//! From the IANA registries of special-purpose addresses. Version 6 is the other way round: only global unicast
-//! addresses (2000::/3) are public, less the parts of it with a special purpose; addresses that carry a version 4
-//! address inside are judged by that one.
+//! From the IANA registries of special-purpose addresses. The IPv4 table lists what is blocked. For IPv6, only global
+//! unicast addresses (2000::/3) are public, except the special-purpose ranges inside; an address that embeds an IPv4
+//! address is judged by that one.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The kind that the local system may reach.
+/// The kind of address that the local system may call.
 pub(super) const LOOPBACK: &str = "a loopback address";
 
 /// First address, prefix length, kind.
@@ -15,7 +15,7 @@ const V4: [(Ipv4Addr, u32, &str); 17] = [
     (Ipv4Addr::new(10, 0, 0, 0), 8, "a private address"),
     (Ipv4Addr::new(100, 64, 0, 0), 10, "an address behind a carrier's NAT"),
     (Ipv4Addr::new(127, 0, 0, 0), 8, LOOPBACK),
-    // The metadata services of most clouds live here.
+    // The metadata services of most clouds.
     (Ipv4Addr::new(169, 254, 0, 0), 16, "a link-local address"),
     (Ipv4Addr::new(172, 16, 0, 0), 12, "a private address"),
     (Ipv4Addr::new(192, 0, 0, 0), 24, "an address for protocols"),
@@ -27,12 +27,12 @@ const V4: [(Ipv4Addr, u32, &str); 17] = [
     (Ipv4Addr::new(203, 0, 113, 0), 24, "an address for documentation"),
     (Ipv4Addr::new(224, 0, 0, 0), 4, "a multicast address"),
     (Ipv4Addr::new(240, 0, 0, 0), 4, "a reserved address"),
-    // One cloud's metadata and DHCP service hides behind a public address.
+    // The metadata and DHCP service of one cloud, at a public address.
     (Ipv4Addr::new(168, 63, 129, 16), 32, "a metadata address"),
     (Ipv4Addr::new(255, 255, 255, 255), 32, "the broadcast address"),
 ];
 
-/// First address, prefix length, kind; within 2000::/3.
+/// First address, prefix length, kind; all within 2000::/3.
 const V6: [(Ipv6Addr, u32, &str); 4] = [
     (
         Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0),
@@ -52,7 +52,7 @@ const V6: [(Ipv6Addr, u32, &str); 4] = [
     ),
 ];
 
-/// What kind of inner address it is, or `None` for one of the public internet.
+/// What kind of special-purpose address it is, or `None` for a public one.
 pub(super) fn refusal(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(address) => v4(address),
@@ -73,9 +73,9 @@ fn v6(address: Ipv6Addr) -> Option<&'static str> {
     match address.segments() {
         [0, 0, 0, 0, 0, 0, 0, 0] => Some("the unspecified address"),
         [0, 0, 0, 0, 0, 0, 0, 1] => Some(LOOPBACK),
-        // Mapped addresses connect by version 4.
+        // Mapped addresses connect over IPv4.
         [0, 0, 0, 0, 0, 0xffff, _, _] => v4(embedded),
-        // Translated by NAT64, on networks that speak version 6 only.
+        // Translated by NAT64, on IPv6-only networks.
         [0x64, 0xff9b, 0, 0, 0, 0, _, _] => v4(embedded),
         [0, 0, 0, 0, 0, 0, _, _] => Some("a version 4 address in disguise"),
         [0xfc00..=0xfdff, ..] => Some("a private address"),

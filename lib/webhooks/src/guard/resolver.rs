@@ -1,7 +1,6 @@
-//! Name resolution that hands out checked addresses only.
+//! DNS resolution that returns checked addresses only.
 //!
-//! The connection is made to the very addresses returned here, so there is no second resolution that could answer
-//! differently.
+//! The connection uses exactly the addresses returned here, so no second resolution can return different ones.
 
 use std::net::SocketAddr;
 
@@ -9,7 +8,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use super::{Guard, RefusedAddress};
 
-/// The system's resolver behind a [`Guard`].
+/// The system's resolver, filtered by a [`Guard`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GuardedResolver(pub(crate) Guard);
 
@@ -24,7 +23,7 @@ impl Resolve for GuardedResolver {
     }
 }
 
-/// The addresses that may be connected to. A name with none, but with refused ones, is refused.
+/// The addresses that may be called. Fails when all addresses of a name are refused.
 fn admit(guard: Guard, found: &[SocketAddr]) -> Result<Vec<SocketAddr>, RefusedAddress> {
     let (mut admitted, mut refused) = (Vec::new(), None);
     for address in found {

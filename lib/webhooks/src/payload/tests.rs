@@ -1,6 +1,9 @@
-//! The bodies as receivers get them.
+//! The bodies of events as receivers get them.
 
-use ecf_store::{CompanyId, ContentHash, Mode, OutboxEntry, ReceiptId, Scope, Signed};
+use ecf_store::{
+    CompanyId, ContentHash, ReceiptId, Scope,
+    receipts::{Mode, OutboxEntry, Signed},
+};
 
 use super::*;
 
@@ -11,53 +14,61 @@ fn receipt(state: ReceiptState) -> Receipt {
     Receipt {
         public_id: ReceiptId::of(ReceiptId::RECEIPT, &company, environment, "order-1"),
         scope: Scope { company, environment },
-        company_rnc: "101672919".parse().unwrap(),
         idempotency_key: "order-1".into(),
         payload_hash: [2; 32],
-        ecf_type: "31".parse().unwrap(),
         external_id: Some("SO-1".into()),
         mode: Mode::Immediate,
         state,
         created_at: at("2026-11-27T12:00:00Z"),
         updated_at: at("2026-11-27T12:00:09Z"),
         scheduled_for: None,
-        monto_total: "11800.00".into(),
-        rnc_comprador: Some("130000002".into()),
-        fecha_emision: "27-11-2026".parse().unwrap(),
-        signed: Some(Signed {
-            encf: "E310000000001".parse().unwrap(),
-            sign_date: "27-11-2026 08:00:00".into(),
-            security_code: "a+/b=c".into(),
-            signed_xml: ContentHash::of(b"xml"),
-            rfce: None,
-        }),
         payload: None,
-        send_attempt: 1,
-        send_started_at: None,
-        has_lost_send: false,
-        lease_until: None,
-        lookup_negatives: 0,
-        looked_up_at: None,
-        track_id: Some("d2b6e27c-3908-46f3-afaa-2207b9501b4b".into()),
-        submitted_at: Some(at("2026-11-27T12:00:01Z")),
         completed_at: Some(at("2026-11-27T12:00:03.987Z")),
         error_code: None,
         error_message: None,
         secuencia_utilizada: Some(true),
         taxauth_response: Some(r#"{"codigo":1,"estado":"Aceptado","mensajes":[{"valor":"ñ"}]}"#.into()),
         predecessor: None,
-        earlier_track_ids: Vec::new(),
         note: None,
         waiting_notes: Vec::new(),
         outbox: vec![OutboxEntry::Webhook],
-        delivery_alarm_hours: None,
-        state_alarm: None,
         operator_decision: None,
-        lost_track_ids: Vec::new(),
-        buyer_delivery: None,
-        buyer_answer: None,
         notified_at: None,
         next_action_at: None,
+        fiscal: ecf_store::receipts::Fiscal {
+            company_rnc: "101672919".parse().unwrap(),
+            ecf_type: "31".parse().unwrap(),
+            monto_total: "11800.00".into(),
+            rnc_comprador: Some("130000002".into()),
+            fecha_emision: "27-11-2026".parse().unwrap(),
+            signed: Some(Signed {
+                encf: "E310000000001".parse().unwrap(),
+                sign_date: "27-11-2026 08:00:00".into(),
+                security_code: "a+/b=c".into(),
+                signed_xml: ContentHash::of(b"xml"),
+                rfce: None,
+            }),
+        },
+        sending: ecf_store::receipts::Sending {
+            attempts: 1,
+            started_at: None,
+            has_lost_send: false,
+            lease_until: None,
+            lookup_negatives: 0,
+            looked_up_at: None,
+            track_id: Some("d2b6e27c-3908-46f3-afaa-2207b9501b4b".into()),
+            submitted_at: Some(at("2026-11-27T12:00:01Z")),
+            earlier_track_ids: Vec::new(),
+            lost_track_ids: Vec::new(),
+        },
+        alarms: ecf_store::receipts::Alarms {
+            delivery_hours: None,
+            state: None,
+        },
+        buyer: ecf_store::receipts::Buyer {
+            delivery: None,
+            answer: None,
+        },
     }
 }
 
@@ -96,9 +107,15 @@ fn the_body_is_flat_and_in_the_order_of_the_specification() {
 #[test]
 fn what_is_absent_is_left_out() {
     let receipt = Receipt {
-        track_id: None,
         taxauth_response: None,
-        signed: None,
+        sending: ecf_store::receipts::Sending {
+            track_id: None,
+            ..receipt(ReceiptState::Rejected).sending
+        },
+        fiscal: ecf_store::receipts::Fiscal {
+            signed: None,
+            ..receipt(ReceiptState::Rejected).fiscal
+        },
         ..receipt(ReceiptState::Rejected)
     };
     insta::assert_snapshot!(text(&receipt).replace(",\"", ",\n\""), @r#"

@@ -1,4 +1,4 @@
-//! libxml2 is called through a few declarations written down here: its Rust bindings want a C compiler's library at build time.
+//! Calls libxml2 through the few declarations below, because its Rust bindings need a C compiler at build time.
 
 #![no_main]
 
@@ -23,7 +23,7 @@ unsafe extern "C" {
     static xmlFree: extern "C" fn(*mut c_void);
 }
 
-/// `NOENT`, `NOERROR`, `NOWARNING`, `NONET`, `NOCDATA`, as `xmllint --c14n` reads; without its network and its messages.
+/// `NOENT`, `NOERROR`, `NOWARNING`, `NONET`, `NOCDATA`: as `xmllint --c14n` reads, without network and messages.
 const OPTIONS: c_int = 1 << 1 | 1 << 5 | 1 << 6 | 1 << 11 | 1 << 14;
 
 fn libxml2(xml: &[u8], method: Method) -> Option<Vec<u8>> {
@@ -32,7 +32,8 @@ fn libxml2(xml: &[u8], method: Method) -> Option<Vec<u8>> {
         Method::Inclusive => 0,
         Method::Exclusive => 1,
     };
-    // SAFETY: the buffer outlives the call, the document is checked and freed once, and the output has as many bytes as is returned.
+    // SAFETY: the buffer outlives the call, the document is checked and freed once, and the output has the returned
+    // number of bytes.
     unsafe {
         let document = xmlReadMemory(xml.as_ptr().cast(), size, null(), null(), OPTIONS);
         if document.is_null() {

@@ -1,4 +1,4 @@
-//! A whole document in canonical form, with its signature cut out.
+//! A whole document in canonical form, without its signature.
 
 use std::ops::Range;
 
@@ -9,41 +9,42 @@ use crate::xml::{Limits, XmlError};
 
 pub(crate) struct Options {
     pub(crate) method: Method,
-    /// Leave out text nodes that are nothing but blanks, as the authority does when it loads a document.
+    /// Leave out text nodes that consist only of blanks, as the authority does when it loads a document.
     pub(crate) drop_blank_text: bool,
     pub(crate) signatures: Signatures,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signatures {
-    /// They are content like any other.
+    /// Signatures are content like any other.
     Keep,
-    /// The enveloped-signature transform: children of the root are left out. All are told.
+    /// The enveloped-signature transform: signatures that are children of the root are left out. All signatures are
+    /// reported.
     CutOut,
 }
 
 pub(crate) struct Document<'a> {
     pub(crate) bytes: Vec<u8>,
-    /// Where the root's end tag starts in `bytes`.
+    /// The offset of the root's end tag in `bytes`.
     pub(crate) root_end: usize,
-    /// What children of the root inherit.
+    /// The context that children of the root inherit.
     pub(crate) root_context: Context<'a>,
     pub(crate) found: Vec<Found<'a>>,
-    /// There are text nodes of nothing but blanks.
+    /// Whether any text node consists only of blanks.
     pub(crate) has_blank_text: bool,
-    /// Without any, both methods give the same bytes.
+    /// Whether any namespace is declared. Otherwise both methods give the same bytes.
     pub(crate) has_namespaces: bool,
 }
 
 /// A `Signature` element.
 pub(crate) struct Found<'a> {
     pub(crate) range: Range<usize>,
-    /// What its children inherit, from itself and from the root.
+    /// The context that its children inherit, from itself and from the root.
     pub(crate) context: Context<'a>,
     pub(crate) is_child_of_root: bool,
 }
 
-/// More signatures than this need not be counted: one is all that is allowed.
+/// Signatures beyond this number are not counted, because only one is allowed.
 const MOST_FOUND: usize = 8;
 
 pub(crate) fn read<'a>(text: &'a str, options: &Options, limits: &Limits) -> Result<Document<'a>, XmlError> {
@@ -82,7 +83,7 @@ pub(crate) fn read<'a>(text: &'a str, options: &Options, limits: &Limits) -> Res
                         });
                     }
                     if reader.depth() == 0 {
-                        // The root itself is a signature: nothing is left.
+                        // The root itself is a signature, so nothing remains.
                         root_end = Some(writer.len());
                     }
                 }
@@ -119,7 +120,7 @@ pub(crate) fn read<'a>(text: &'a str, options: &Options, limits: &Limits) -> Res
     })
 }
 
-/// Reads up to the end of the element whose start was just read, and says where that is.
+/// Reads to the end of the element that was just started; returns the offset of that end.
 fn skip_element(reader: &mut Reader<'_>) -> Result<usize, XmlError> {
     let depth = reader.depth();
     while reader.depth() >= depth {

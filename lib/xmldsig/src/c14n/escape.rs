@@ -1,6 +1,6 @@
-//! Characters as Canonical XML writes them.
+//! Characters as escaped by Canonical XML.
 
-/// Writes character data, in which line ends are normalised already or `\r` stands for `&#xD;`.
+/// Writes character data. Line ends are normalised before, so `\r` comes from `&#xD;`.
 pub(crate) fn text(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     let mut copied = 0;
@@ -40,7 +40,7 @@ pub(crate) fn attribute(out: &mut Vec<u8>, value: &str) {
     out.extend_from_slice(&bytes[copied..]);
 }
 
-/// Writes literal source text with its line ends normalised to `\n`; `each` writes what lies between.
+/// Writes literal source text with line ends normalised to `\n`; `each` writes the pieces between them.
 pub(crate) fn with_line_ends(out: &mut Vec<u8>, source: &str, each: impl Fn(&mut Vec<u8>, &str)) {
     let mut rest = source;
     while let Some(at) = rest.find('\r') {

@@ -1,4 +1,4 @@
-//! Namespace declarations in scope, and those that the output carries already.
+//! Namespace declarations: those in scope, and those that the output already has.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,10 @@ use crate::xml::{XmlError, XmlErrorKind, excerpt};
 pub(crate) const XML_NAMESPACE: &str = "http://www.w3.org/XML/1998/namespace";
 const XMLNS_NAMESPACE: &str = "http://www.w3.org/2000/xmlns/";
 
-/// Receipts declare two; this bound keeps look-ups short whatever a stranger sends.
+/// Receipts declare two; this upper bound keeps look-ups short for hostile documents.
 const MOST_IN_SCOPE: usize = 128;
 
-/// A prefix (empty for the default namespace) and what it stands for (empty for none).
+/// A prefix (empty for the default namespace) and its namespace (empty for none).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Binding<'a> {
     pub(crate) prefix: &'a str,
@@ -19,7 +19,7 @@ pub(crate) struct Binding<'a> {
     depth: usize,
 }
 
-/// A stack of bindings: the nearest one of a prefix counts.
+/// A stack of bindings; the nearest binding of a prefix applies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Scopes<'a> {
     bindings: Vec<Binding<'a>>,
@@ -61,19 +61,19 @@ impl<'a> Scopes<'a> {
         Ok(())
     }
 
-    /// Notes what the output carries.
+    /// Records a declaration that was written to the output.
     pub(crate) fn note(&mut self, prefix: &'a str, uri: Cow<'a, str>, depth: usize) {
         self.bindings.push(Binding { prefix, uri, depth });
     }
 
-    /// Forgets the bindings of elements deeper than `depth`.
+    /// Removes the bindings of elements deeper than `depth`.
     pub(crate) fn leave_to(&mut self, depth: usize) {
         while self.bindings.last().is_some_and(|binding| binding.depth > depth) {
             self.bindings.pop();
         }
     }
 
-    /// What the nearest binding of `prefix` says.
+    /// The namespace of the nearest binding of `prefix`.
     pub(crate) fn nearest(&self, prefix: &str) -> Option<&Cow<'a, str>> {
         self.bindings
             .iter()
@@ -82,7 +82,7 @@ impl<'a> Scopes<'a> {
             .map(|binding| &binding.uri)
     }
 
-    /// The namespace that `prefix` stands for; empty for no namespace.
+    /// The namespace of `prefix`; empty for none.
     pub(crate) fn resolve(&self, prefix: &str, offset: usize) -> Result<&str, XmlError> {
         match self.nearest(prefix) {
             Some(uri) => Ok(uri),
@@ -92,12 +92,12 @@ impl<'a> Scopes<'a> {
         }
     }
 
-    /// The bindings from number `first` on, in order of declaration.
+    /// The bindings from index `first` on, in order of declaration.
     pub(crate) fn since(&self, first: usize) -> &[Binding<'a>] {
         &self.bindings[first..]
     }
 
-    /// The bindings as those of one element around everything that follows.
+    /// The bindings as if one enclosing element had declared all of them.
     pub(crate) fn into_context(mut self) -> Self {
         for binding in &mut self.bindings {
             binding.depth = 0;
@@ -106,12 +106,12 @@ impl<'a> Scopes<'a> {
     }
 }
 
-/// Prefix and local part of a qualified name.
+/// The prefix and the local part of a qualified name.
 pub(crate) fn split(name: &str) -> (&str, &str) {
     name.split_once(':').unwrap_or(("", name))
 }
 
-/// A scheme and a colon (RFC 3986, section 3.1).
+/// Whether it starts with a scheme and a colon (RFC 3986, section 3.1).
 fn is_absolute(uri: &str) -> bool {
     uri.split_once(':').is_some_and(|(scheme, _)| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())

@@ -1,4 +1,4 @@
-//! Canonical bytes of tags and text.
+//! Writes tags and text as canonical bytes.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::xml::characters::is_blank;
 use crate::xml::reader::{Reader, Tag, Token};
 use crate::xml::{Limits, XmlError, XmlErrorKind};
 
-/// What surrounds a subtree: all that inclusive canonicalisation inherits from the ancestors.
+/// What a subtree inherits from its ancestors in inclusive canonicalisation.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Context<'a> {
     pub(crate) scopes: Scopes<'a>,
@@ -20,34 +20,36 @@ pub(crate) struct Context<'a> {
     pub(crate) xml_attributes: Vec<Attribute<'a>>,
 }
 
-/// What a start tag turned out to be.
+/// The result of a start tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Started {
     Written,
-    /// A `Signature` element, not written: [`Writer::leave`] it when it has ended.
+    /// A `Signature` element, which is not written. Call [`Writer::leave`] at its end.
     Signature,
 }
 
-/// Documents of the scheme have a handful of attributes, and each costs more than other bytes do.
+/// Upper bound of the attributes of a document, because attributes take more time than other bytes. Receipts have a
+/// handful.
 const MOST_ATTRIBUTES: usize = 10_000;
 
-/// Most of a document is canonical already. Such pieces are not copied one by one: as long as they follow each other in the source they
-/// only extend `verbatim`, which is copied when something else must be written.
+/// Most of a document is canonical already. Consecutive pieces of that kind are not copied one by one: they extend
+/// `verbatim`, which is copied before anything else is written.
 pub(crate) struct Writer<'a> {
     source: &'a str,
-    /// What of `source` comes after `out`.
+    /// The range of `source` that follows `out` but is not copied yet.
     verbatim: Range<usize>,
     method: Method,
     drop_blank_text: bool,
-    /// Tell `Signature` elements instead of writing them.
+    /// Report `Signature` elements instead of writing them.
     watch: bool,
     max_attributes: usize,
-    /// Attributes so far.
+    /// The number of attributes so far.
     attribute_count: usize,
     out: Vec<u8>,
     depth: usize,
     scopes: Scopes<'a>,
-    /// What the output carries. Only differs from `scopes` in exclusive canonicalisation and inside of a context.
+    /// The declarations that the output has. Differs from `scopes` only in exclusive canonicalisation and inside a
+    /// context.
     rendered: Scopes<'a>,
     /// Set until the first element of a subtree is written.
     inherited: Option<Vec<Attribute<'a>>>,
@@ -85,7 +87,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes one element of `source`, which stands inside of `context`.
+    /// Writes one element of `source`, whose ancestors are described by `context`.
     pub(crate) fn subtree(
         source: &'a str,
         method: Method,
@@ -99,7 +101,7 @@ impl<'a> Writer<'a> {
         writer
     }
 
-    /// `name_is_plain` as [`Reader::is_plain`] says; `position`: where the tag stands in the source.
+    /// `name_is_plain`: see [`Reader::is_plain`]. `position`: the range of the tag in the source.
     pub(crate) fn start(
         &mut self,
         tag: &Tag<'a>,
@@ -119,21 +121,21 @@ impl<'a> Writer<'a> {
         self.start_with_namespaces(tag)
     }
 
-    /// Nearly every element of a receipt: nothing is to be written but its name.
+    /// Whether only the name has to be written, as for nearly every element of a receipt.
     fn is_bare(&self, tag: &Tag<'_>) -> bool {
         self.leaves_are_verbatim() && tag.attributes.is_empty() && tag.name != "Signature"
     }
 
     /// Whether an element without attributes and prefix gets no declarations here.
     pub(crate) fn leaves_are_verbatim(&self) -> bool {
-        // In inclusive form, declarations appear only where they are made; in exclusive form, also where they are used.
+        // Inclusive form writes a declaration only where it is made, exclusive form also where it is used.
         match self.method {
             Method::Inclusive => self.inherited.is_none(),
             Method::Exclusive => self.scopes.is_empty(),
         }
     }
 
-    /// Writes what [`Reader::plain_leaves`] passed over, where [`Self::leaves_are_verbatim`].
+    /// Writes elements that [`Reader::plain_leaves`] skipped, if [`Self::leaves_are_verbatim`].
     pub(crate) fn leaves(&mut self, position: Range<usize>) {
         if !position.is_empty() {
             self.end_run();
@@ -219,7 +221,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes what `prefix` stands for here, unless the output carries it already.
+    /// Declares `prefix` here, unless the output already has the same declaration.
     fn write_declaration(&mut self, prefix: &'a str, at: usize) -> Result<(), XmlError> {
         if prefix == "xml" {
             return Ok(());
@@ -230,7 +232,7 @@ impl<'a> Writer<'a> {
             None => return self.scopes.resolve(prefix, at).map(|_| ()),
         };
         let carried = self.rendered.nearest(prefix).map_or("", |carried| carried);
-        // For a prefix, empty cannot be: so this also says "not carried yet".
+        // A prefix never has an empty namespace, so "" also means "not declared yet".
         if carried == uri {
             return Ok(());
         }
@@ -246,7 +248,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// By namespace, then by local name; two attributes that are the same after resolution are an error.
+    /// Sorts by namespace, then by local name. Two equal attributes are an error.
     fn sort_attributes(&self, attributes: &mut [Attribute<'a>], at: usize) -> Result<(), XmlError> {
         let key = |attribute: &Attribute<'a>| {
             let (prefix, local) = split(attribute.name);
@@ -260,7 +262,7 @@ impl<'a> Writer<'a> {
         for attribute in attributes.iter() {
             key(attribute)?;
         }
-        // Every key was just seen to resolve.
+        // The loop above resolved every key.
         attributes.sort_by(|left, right| key(left).unwrap_or_default().cmp(&key(right).unwrap_or_default()));
         match attributes
             .windows(2)
@@ -271,7 +273,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// `position`: where the tag stands in the source; empty for `<a/>`.
+    /// `position`: the range of the tag in the source; empty for `<a/>`.
     pub(crate) fn end(&mut self, name: &str, position: Range<usize>) {
         self.end_run();
         if position.len() == name.len() + "</>".len() {
@@ -289,7 +291,7 @@ impl<'a> Writer<'a> {
         self.rendered.leave_to(self.depth);
     }
 
-    /// Literal text between markup and references; `is_plain` as [`Reader::is_plain`] says.
+    /// Writes literal text between markup and references. `is_plain`: see [`Reader::is_plain`].
     pub(crate) fn text(&mut self, text: &str, is_plain: bool, position: Range<usize>) -> Result<(), XmlError> {
         let start = self.len();
         let run = self.run.get_or_insert(Run { start, is_blank: true });
@@ -306,7 +308,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// A character that was written as a reference: never part of a blank node that may be dropped.
+    /// Writes a character that the source has as a reference. It never counts as a blank that may be dropped.
     pub(crate) fn reference(&mut self, character: char, position: Range<usize>) {
         let start = self.len();
         self.run.get_or_insert(Run { start, is_blank: false }).is_blank = false;
@@ -340,12 +342,12 @@ impl<'a> Writer<'a> {
         self.write(&[b"?>"]);
     }
 
-    /// A line feed, which separates the root from processing instructions beside it.
+    /// Writes a line feed between the root and a processing instruction.
     pub(crate) fn line_feed(&mut self) {
         self.write(&[b"\n"]);
     }
 
-    /// A piece of the source as it is.
+    /// Writes a piece of the source unchanged.
     fn write_verbatim(&mut self, piece: Range<usize>) {
         if self.verbatim.end != piece.start {
             self.flush();
@@ -378,7 +380,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// What a subtree at this place inherits: the ancestors' declarations and `xml:` attributes of the last start tag.
+    /// The context that a subtree inherits here: the ancestors' declarations, and `xml:` attributes of the last start
+    /// tag.
     pub(crate) fn context(&self) -> Context<'a> {
         let xml_attributes = self
             .attributes
@@ -410,7 +413,8 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Canonical XML 1.0, section 2.4: the first element of a subtree gets the ancestors' `xml:` attributes that it does not have itself.
+/// Canonical XML 1.0, section 2.4: the first element of a subtree inherits the ancestors' `xml:` attributes that it
+/// lacks.
 fn inherit<'a>(own: &mut Vec<Attribute<'a>>, inherited: Vec<Attribute<'a>>) {
     for attribute in inherited.into_iter().rev() {
         if !own.iter().any(|other| other.name == attribute.name) {
@@ -426,7 +430,7 @@ fn declared_prefix(name: &str) -> Option<&str> {
     }
 }
 
-/// Canonical bytes of the one element in `range` of `source`.
+/// The canonical bytes of the element in `range` of `source`.
 pub(crate) fn subtree(
     source: &str,
     range: Range<usize>,

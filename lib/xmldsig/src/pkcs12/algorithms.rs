@@ -1,5 +1,5 @@
-//! The algorithms of password-based encryption, read from their parameters: what they are called, and what a derivation costs.
-//! OpenSSL runs them.
+//! The algorithms of password-based encryption: their names and iteration counts, read from their parameters. OpenSSL
+//! runs them.
 
 use bcder::Tag;
 use bytes::Bytes;
@@ -13,12 +13,12 @@ use super::inspection::Protection;
 use super::password::Secret;
 use super::structure::{count, identifier, octets, tag, values};
 
-/// Firefox asks for 600,000 iterations for each of three keys; this is some seconds of work at worst.
+/// Upper bound of iterations per file: a few seconds of work. Firefox demands 600,000 for each of three keys.
 const MOST_ITERATIONS: u32 = 6_000_000;
-/// Characters of an object identifier in an error.
+/// Upper bound of the characters of an object identifier in an error.
 const MOST_NAME: usize = 64;
 
-/// How many iterations one file may still ask for.
+/// The iterations that a file may still demand.
 pub(super) struct Work {
     left: u32,
 }
@@ -28,8 +28,8 @@ impl Work {
         Self { left: MOST_ITERATIONS }
     }
 
-    /// Counts a key whose kind shows only when OpenSSL has read it. To read a DSA or DH key is to compute with it: as long as some
-    /// 30,000 iterations for a kilobyte, and with the third power of its length.
+    /// Counts a key whose kind is known only after OpenSSL has read it. Reading a DSA or DH key is a computation: a
+    /// kilobyte takes as long as 30,000 iterations, and the time grows with the third power of the length.
     pub(super) fn spend_on_key(&mut self, bytes: usize) -> Result<(), P12Error> {
         let cubed = u64::try_from(bytes).unwrap_or(u64::MAX).saturating_pow(3);
         self.spend(u32::try_from(cubed.saturating_mul(3) / 100_000).unwrap_or(u32::MAX))
@@ -52,7 +52,7 @@ pub(super) struct Digest {
 }
 
 impl Digest {
-    /// A digest by the object identifier of itself.
+    /// The digest with this object identifier.
     pub(super) fn of(identifier: &str) -> Option<Self> {
         let (name, algorithm) = match identifier {
             "1.3.14.3.2.26" => ("SHA-1", MessageDigest::sha1()),
@@ -80,14 +80,14 @@ impl Digest {
     }
 }
 
-/// How a part is encrypted.
+/// The encryption of a part.
 pub(super) struct Encryption {
     pub(super) protection: Protection,
-    /// Iterations for everything that is derived.
+    /// Iterations of all derivations for one attempt.
     pub(super) cost: u32,
-    /// OpenSSL has the cipher in its legacy provider.
+    /// Whether the cipher is in OpenSSL's legacy provider.
     pub(super) is_legacy: bool,
-    /// Of the newer scheme, which takes the bytes of a password where the older ones take its characters.
+    /// The parameters of PBES2, which uses the bytes of a password; the older schemes use its characters.
     pub(super) pbes2: Option<Pbes2>,
 }
 
@@ -108,7 +108,7 @@ impl Encryption {
     /// Reads an `AlgorithmIdentifier`.
     pub(super) fn read(algorithm: &Bytes) -> Result<Self, P12Error> {
         let (identifier, parameters) = algorithm_identifier(algorithm)?;
-        // The blocks of SHA-1 that key and initialization vector take.
+        // `blocks`: the number of SHA-1 outputs that key and initialization vector need.
         let (name, blocks, is_legacy) = match identifier.as_str() {
             "1.2.840.113549.1.12.1.3" => ("PBE-SHA1-3DES", 3, false),
             "1.2.840.113549.1.12.1.4" => ("PBE-SHA1-2DES", 2, false),
@@ -165,7 +165,7 @@ impl Encryption {
 }
 
 impl Pbes2 {
-    /// Decrypts with the bytes of a password that are not UTF-8, which OpenSSL's interface for whole files does not take.
+    /// Decrypts with password bytes that are not UTF-8, which OpenSSL's interface for whole files does not accept.
     pub(super) fn decrypt(&self, encrypted: &[u8], password: &[u8]) -> Option<Secret> {
         let key = self.kdf.derive(password, self.cipher.key_len())?;
         if self.cipher.iv_len() != Some(self.iv.len()) {
@@ -206,7 +206,7 @@ impl Pbkdf2 {
         })
     }
 
-    /// Derives `length` bytes; `None` when the parameters say another length.
+    /// Derives `length` bytes; `None` when the parameters state another length.
     pub(super) fn derive(&self, password: &[u8], length: usize) -> Option<Secret> {
         if self
             .key_length
@@ -215,7 +215,7 @@ impl Pbkdf2 {
             return None;
         }
         let mut key = Zeroizing::new(vec![0; length]);
-        // More than OpenSSL's interface takes.
+        // Larger counts exceed OpenSSL's interface.
         i32::try_from(self.iterations).ok()?;
         let iterations = usize::try_from(self.iterations).ok()?;
         pbkdf2_hmac(password, &self.salt, iterations, self.digest.algorithm, &mut key).ok()?;
@@ -238,7 +238,7 @@ impl Pbkdf2 {
     }
 
     pub(super) fn key_length(&self) -> Option<usize> {
-        // None, or longer than any digest's block, makes no sense.
+        // Zero, or longer than any digest's block, is invalid.
         self.key_length
             .and_then(|length| usize::try_from(length).ok())
             .filter(|length| (1..=128).contains(length))

@@ -1,4 +1,4 @@
-//! Writes containers (RFC 7292, section 4): for OpenSSL to open one part of a file, for files of ours, and for tests.
+//! Writes containers (RFC 7292, section 4): a single part for OpenSSL to open, new files, and files for tests.
 
 use openssl::error::ErrorStack;
 use openssl::hash::MessageDigest;
@@ -28,10 +28,10 @@ pub(crate) enum Bag {
 
 /// An integrity check to write.
 pub(crate) struct MacOf<'a> {
-    /// In its wide form.
+    /// In its wide form (UTF-16).
     pub(crate) password: &'a [u8],
     pub(crate) salt: &'a [u8],
-    /// Without the first bit of its first byte, which makes a number negative.
+    /// At most 0x7FFF: a first bit of 1 would make the number negative.
     pub(crate) iterations: u16,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn file(parts: &[&[u8]], mac: Option<&MacOf<'_>>) -> Result<Vec<u8>, 
     Ok(der(SEQUENCE, &[der(INTEGER, &[3]), data(&safe), mac].concat()))
 }
 
-/// A part of bags that is not encrypted.
+/// An unencrypted part with these bags.
 pub(crate) fn part(bags: &[u8]) -> Vec<u8> {
     data(&der(SEQUENCE, bags))
 }
@@ -84,7 +84,7 @@ fn mac_data(safe: &[u8], mac: &MacOf<'_>) -> Result<Vec<u8>, ErrorStack> {
     ))
 }
 
-/// A value with its tag and its length, which has as few bytes as possible.
+/// A value with its tag and its length, which has the fewest bytes possible.
 pub(crate) fn der(tag: u8, contents: &[u8]) -> Vec<u8> {
     let length = contents.len().to_be_bytes();
     let length = &length[length.iter().take_while(|byte| **byte == 0).count()..];

@@ -1,7 +1,7 @@
-//! What is in a file, as far as the password opens it.
+//! The content of a file, as far as the password opens it.
 //!
-//! One walk serves opening and inspecting: it notes what fails and goes on with the next part. The walk lists the parts and what they
-//! ask for; OpenSSL opens them, one at a time and only after the iterations are counted.
+//! One pass serves opening and inspecting: it records a failure and continues with the next part. It lists the parts
+//! and their parameters; OpenSSL opens the parts, one at a time and only after their iterations are counted.
 
 use std::sync::LazyLock;
 
@@ -20,22 +20,22 @@ use super::mac::Mac;
 use super::password::{Forms, WideForm};
 use super::structure::{Malformed, contents, count, identifier, octets, tag, values};
 
-/// Everything in the order of the file.
+/// The content in the order of the file.
 #[derive(Default)]
 pub(super) struct Contents {
     pub(super) mac: Option<Protection>,
-    /// Whether the password is right; `None` when nothing in the file tells.
+    /// Whether the password is right; `None` when nothing in the file depends on it.
     pub(super) password_fits: Option<bool>,
-    /// How each encrypted part that is not a key is encrypted.
+    /// The encryption of each encrypted part, keys excluded.
     pub(super) encryption: Vec<Protection>,
     pub(super) keys: Vec<KeyBag>,
     pub(super) certificates: Vec<CertificateBag>,
-    /// What could not be read, and why. Opening stops at the first.
+    /// Why parts could not be read. Opening stops at the first failure.
     pub(super) failures: Vec<P12Error>,
 }
 
 pub(super) struct KeyBag {
-    /// `None` when it stays locked or cannot be read.
+    /// `None` when it cannot be decrypted or read.
     pub(super) key: Option<PKey<Private>>,
     pub(super) protection: Option<Protection>,
     pub(super) friendly_name: Option<String>,
@@ -46,7 +46,7 @@ pub(super) struct CertificateBag {
     pub(super) friendly_name: Option<String>,
 }
 
-/// A chain has a handful; more is an attempt to keep us busy.
+/// Upper bound of the bags in a file, against files that only take time. A chain has a handful.
 const MOST_BAGS: usize = 64;
 const DEEPEST_BAGS: usize = 4;
 
@@ -98,7 +98,7 @@ impl Opening<'_> {
         }
         let (kind, content) = content_info(authenticated)?;
         if kind != DATA {
-            // Files protected by a public key instead of a password: nobody hands them out.
+            // Files protected by a public key instead of a password, which are not in use.
             return Err(unsupported(kind));
         }
         let safe = octets(&content, Tag::OCTET_STRING)?;
@@ -133,10 +133,10 @@ impl Opening<'_> {
         }
     }
 
-    /// The certificates of an encrypted part.
+    /// Reads the certificates of an encrypted part.
     ///
-    /// A key in it would be one whose iterations cannot be counted before they are run. OpenSSL passes it over, because it takes the
-    /// first key of a file, which is one of ours.
+    /// The iterations of a key inside cannot be counted before they run. OpenSSL reads only the first key of a file, so
+    /// a key of ours is placed first and the key inside is never read.
     fn encrypted_part(&mut self, part: &Bytes, content: &Bytes) -> Result<(), P12Error> {
         static FIRST_KEY: LazyLock<Option<Vec<u8>>> = LazyLock::new(|| {
             let key = PKey::generate_ed25519().and_then(|key| key.private_key_to_pkcs8());
@@ -163,7 +163,7 @@ impl Opening<'_> {
                 open(&[first_key, &container::data(&bags)], form)
             }
         })?;
-        // With a key that is no certificate's, OpenSSL keeps the order.
+        // OpenSSL keeps the order of the certificates, because none belongs to our key.
         for certificate in found.ca.iter().flatten() {
             self.count_bag(0)?;
             self.contents.certificates.push(CertificateBag {
@@ -201,7 +201,7 @@ impl Opening<'_> {
         let value = values(value, Tag::CTX_0)?.into_iter().next().ok_or(empty.clone())?;
         let friendly_name = || attributes.first().and_then(friendly_name);
         match identifier(kind)?.as_str() {
-            // keyBag: a key without encryption of its own.
+            // keyBag: an unencrypted key.
             "1.2.840.113549.1.12.10.1.1" => {
                 let key = private_key(&value).map_err(|error| self.fail(error)).ok();
                 self.contents.keys.push(KeyBag {
@@ -226,15 +226,15 @@ impl Opening<'_> {
                     });
                 }
             }
-            // safeContentsBag: bags in a bag.
+            // safeContentsBag: nested bags.
             "1.2.840.113549.1.12.10.1.6" => self.bags(&value, depth + 1)?,
-            // Revocation lists and secrets are of no use here.
+            // Revocation lists and secrets are not used.
             _ => {}
         }
         Ok(())
     }
 
-    /// A key that stays locked is noted with its reason.
+    /// Records a key, and the reason if it cannot be decrypted.
     fn shrouded_key(&mut self, value: &Bytes, friendly_name: Option<String>) -> Result<(), P12Error> {
         let shrouded = values(value, Tag::SEQUENCE)?;
         let [algorithm, encrypted, ..] = shrouded.as_slice() else {
@@ -257,7 +257,7 @@ impl Opening<'_> {
         Ok(())
     }
 
-    /// A key of the newer scheme is decrypted first, so that its kind shows before OpenSSL reads it.
+    /// Decrypts a key. With PBES2, the kind of key is checked before OpenSSL reads it.
     fn decrypted_key(
         &mut self,
         encryption: &Encryption,
@@ -278,18 +278,18 @@ impl Opening<'_> {
                 Attempt::Bytes { password, .. } => password,
             };
             let key = Bytes::from_owner(pbes2.decrypt(encrypted, password)?);
-            // With a wrong password it is noise, which seldom looks like a key.
+            // With a wrong password the result is random, and seldom looks like a key.
             values(&key, Tag::SEQUENCE).is_ok().then(|| private_key(&key))
         })?
     }
 
-    /// Tries each form of the password, and counts its iterations before.
+    /// Tries each form of the password; the iterations are counted before each attempt.
     fn decrypt<T>(
         &mut self,
         encryption: &Encryption,
         attempt: impl Fn(Attempt<'_>) -> Option<T>,
     ) -> Result<T, P12Error> {
-        // A wrong password does not get better with further work.
+        // After a wrong password, further attempts are pointless.
         if self.contents.password_fits == Some(false) {
             return Err(P12Error::WrongPassword);
         }
@@ -328,18 +328,19 @@ impl Opening<'_> {
 #[derive(Clone, Copy)]
 enum Attempt<'a> {
     Text(&'a WideForm),
-    /// Bytes that are no text in UTF-8.
+    /// Bytes that are not valid UTF-8.
     Bytes {
         pbes2: &'a Pbes2,
         password: &'a [u8],
-        /// Any form, for a file without encryption.
+        /// Any form; the file in this attempt is not encrypted.
         form: &'a WideForm,
     },
 }
 
-/// What OpenSSL finds in these parts of a file.
+/// Opens these parts of a file with OpenSSL.
 ///
-/// The integrity check of one iteration says whether an empty password is one or is none.
+/// An integrity check with one iteration lets OpenSSL decide whether an empty password means the empty string or no
+/// password.
 fn open(parts: &[&[u8]], form: &WideForm) -> Option<ParsedPkcs12_2> {
     let mac = MacOf {
         password: &form.bytes,
@@ -350,7 +351,7 @@ fn open(parts: &[&[u8]], form: &WideForm) -> Option<ParsedPkcs12_2> {
     Pkcs12::from_der(&file).ok()?.parse2(&form.text).ok()
 }
 
-/// A key as PKCS#8, of a kind that OpenSSL reads without computing with numbers of any size.
+/// Reads a key as PKCS#8, if its kind is one that OpenSSL reads without unbounded computation.
 fn private_key(pkcs8: &Bytes) -> Result<PKey<Private>, P12Error> {
     let damaged = P12Error::Damaged("the private key cannot be read");
     let parts = values(pkcs8, Tag::SEQUENCE)?;
@@ -362,7 +363,7 @@ fn private_key(pkcs8: &Bytes) -> Result<PKey<Private>, P12Error> {
         // RSA, RSA-PSS, X25519, X448, Ed25519, Ed448
         "1.2.840.113549.1.1.1" | "1.2.840.113549.1.1.10" => true,
         "1.3.101.110" | "1.3.101.111" | "1.3.101.112" | "1.3.101.113" => true,
-        // On a curve that has a name.
+        // Only on a named curve.
         "1.2.840.10045.2.1" => parameters.is_some_and(|curve| identifier(&curve).is_ok()),
         _ => false,
     };
@@ -372,13 +373,14 @@ fn private_key(pkcs8: &Bytes) -> Result<PKey<Private>, P12Error> {
     PKey::private_key_from_pkcs8(pkcs8).map_err(|_| damaged)
 }
 
-/// OpenSSL has RC2 in a provider of its own. It is loaded with the first file that needs it, beside the default one, and stays.
+/// Loads OpenSSL's legacy provider, which has RC2, with the first file that needs it. It stays loaded beside the
+/// default provider.
 fn legacy_ciphers_are_loaded() -> bool {
     static LEGACY: LazyLock<Option<Provider>> = LazyLock::new(|| Provider::try_load(None, "legacy", true).ok());
     LEGACY.is_some()
 }
 
-/// The kind of a `ContentInfo`, and what is in it.
+/// The kind of a `ContentInfo`, and its content.
 fn content_info(value: &Bytes) -> Result<(String, Bytes), P12Error> {
     let empty = P12Error::Damaged("a part without its contents");
     let info = values(value, Tag::SEQUENCE)?;
@@ -413,7 +415,7 @@ fn friendly_name(attributes: &Bytes) -> Option<String> {
     })
 }
 
-/// The name that a tool gave to a certificate, as OpenSSL hands it on.
+/// The name that a tool gave to a certificate, as reported by OpenSSL.
 fn alias(certificate: &X509Ref) -> Option<String> {
     certificate
         .alias()
@@ -439,7 +441,7 @@ mod tests {
         der(SEQUENCE, &[&der(OBJECT_IDENTIFIER, identifier), parameters].concat())
     }
 
-    /// AES-256 with a key of PBKDF2 with HMAC-SHA-1.
+    /// AES-256 with a key from PBKDF2 with HMAC-SHA-1.
     fn pbes2(iterations: &[u8]) -> Vec<u8> {
         let kdf = der(SEQUENCE, &[der(OCTET_STRING, &SALT), der(INTEGER, iterations)].concat());
         let kdf = algorithm(&[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 5, 12], &kdf);
@@ -460,7 +462,8 @@ mod tests {
         der(SEQUENCE, &[kind, der(CONTEXT_0, &content)].concat())
     }
 
-    /// A DSA key with a modulus and a private exponent of `bytes` bytes. To read it OpenSSL computes the public key from them.
+    /// A DSA key with a modulus and a private exponent of `bytes` bytes, from which OpenSSL computes the public key
+    /// when it reads them.
     fn dsa_key(bytes: usize) -> Vec<u8> {
         let number = |bytes: usize| der(INTEGER, &[vec![0x5A; bytes - 1], vec![0x5B]].concat());
         let parameters = [number(bytes), number(20), der(INTEGER, &[3])].concat();
@@ -490,7 +493,7 @@ mod tests {
         for (bag, expected) in [
             (container::bag(Bag::Key, &key), "not_rsa"),
             (container::bag(Bag::ShroudedKey, &encrypted_with_pbes2(&key)), "not_rsa"),
-            // What it is shows only when OpenSSL has read it.
+            // The kind of key is known only after OpenSSL has read it.
             (
                 container::bag(Bag::ShroudedKey, &der(SEQUENCE, &legacy.concat())),
                 "too_many_iterations",
@@ -555,7 +558,7 @@ mod tests {
             matches!(failures.as_slice(), [P12Error::TooManyIterations { .. }]),
             "{failures:?}"
         );
-        // Inside of an encrypted part the number shows only once the part is decrypted.
+        // In an encrypted part, the number of bags is known only after decryption.
         let hidden = container::file(&[&encrypted_part(&bag)], None).unwrap();
         let found = read(&hidden, &Forms::of(PASSWORD));
         assert_eq!((found.password_fits, found.failures), (Some(true), vec![]));

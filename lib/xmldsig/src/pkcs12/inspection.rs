@@ -1,4 +1,4 @@
-//! What is in a PKCS#12 file, for people who want to know why it does not serve.
+//! The content of a PKCS#12 file, to diagnose why it cannot be used.
 
 use jiff::Timestamp;
 
@@ -8,25 +8,25 @@ use crate::certificate::{Certificate, CertificateError, PublicKey};
 use crate::choice::{Choice, Unusable};
 use crate::identity::Identity;
 
-/// What is in a file, as far as the password opens it. Algorithms can be read with any password.
+/// The content of a file, as far as the password opens it. Algorithms can be read with any password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Inspection {
     /// Size of the file.
     pub size_bytes: usize,
-    /// Whether the password is right; `None` when nothing in the file tells.
+    /// Whether the password is right; `None` when nothing in the file depends on it.
     pub password_fits: Option<bool>,
-    /// The integrity check; `None` when there is none.
+    /// The integrity check; `None` when the file has no check.
     pub mac: Option<Protection>,
-    /// How each encrypted part that is not a key is encrypted: usually the one with the certificates.
+    /// The encryption of each encrypted part, keys excluded: usually one part with the certificates.
     pub encryption: Vec<Protection>,
     /// The private keys, in the order of the file.
     pub keys: Vec<InspectedKey>,
     /// The certificates that could be read, in the order of the file.
     pub certificates: Vec<InspectedCertificate>,
-    /// Numbers of certificates from the signer's up to the last known issuer; empty when it is not known which one is the signer's.
+    /// Indexes of certificates, from the signer's to the last known issuer's; empty when the signer's is not known.
     pub chain: Vec<usize>,
-    /// What is wrong with the file or noteworthy about it, the worst first.
+    /// Problems of the file, the most severe first.
     pub problems: Vec<P12Problem>,
 }
 
@@ -36,41 +36,41 @@ pub struct Inspection {
 pub struct Protection {
     /// The usual name, such as `PBE-SHA1-RC2-40`, or an object identifier.
     pub algorithm: String,
-    /// Rounds of key derivation, as far as they could be read.
+    /// Iterations of key derivation, if readable.
     pub iterations: Option<u32>,
-    /// Whether it can be opened here.
+    /// Whether it is supported here.
     pub supported: bool,
-    /// Whether it can be broken by everybody.
+    /// Whether it is easily broken.
     pub weak: bool,
 }
 
-/// A private key, of which only what is public is told.
+/// A private key, with public information only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InspectedKey {
-    /// Kind and size; `None` when the key stays locked or cannot be read.
+    /// Kind and size; `None` when the key cannot be decrypted or read.
     pub kind: Option<PublicKey>,
-    /// Its encryption; `None` when it has none of its own.
+    /// Its encryption; `None` when it is not encrypted on its own.
     pub protection: Option<Protection>,
     /// The name that a tool gave it.
     pub friendly_name: Option<String>,
-    /// Number of the certificate that belongs to it: the signer's, if several do.
+    /// Index of the certificate that belongs to it: the signer's, if several do.
     pub certificate: Option<usize>,
 }
 
-/// A certificate and its part in the file.
+/// A certificate and its role in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InspectedCertificate {
-    /// What it says.
+    /// The certificate.
     pub certificate: Certificate,
     /// The name that a tool gave it.
     pub friendly_name: Option<String>,
-    /// A private key of the file belongs to it.
+    /// Whether a private key of the file belongs to it.
     pub has_key: bool,
 }
 
-/// What is wrong with a file or noteworthy about it.
+/// A problem of a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum P12Problem {
@@ -80,20 +80,20 @@ pub enum P12Problem {
     /// The signer's certificate must not be used now.
     #[error(transparent)]
     Signer(CertificateError),
-    /// None of several certificates can be used now: this one for this reason.
+    /// None of several certificates can be used now; the value names one with its reason.
     #[error("{0}")]
     NoneUsable(Unusable),
     /// Another certificate signs, because this one cannot.
     #[error("{0}")]
     NotChosen(Unusable),
-    /// Several certificates can sign: the one that lasts longest does.
+    /// Several certificates can sign; the one that expires last does.
     #[error(
         "{usable} certificates of the file can sign now; {subject} signs, because it lasts longest, until {not_after}"
     )]
     SeveralCertificates {
-        /// How many can.
+        /// The number of certificates that can sign.
         usable: usize,
-        /// Whose signs.
+        /// The subject of the one that signs.
         subject: String,
         /// The end of its validity.
         not_after: Timestamp,
@@ -101,7 +101,7 @@ pub enum P12Problem {
     /// A certificate cannot be read. It is not listed.
     #[error("certificate {position} of the file cannot be read: {error}")]
     UnreadableCertificate {
-        /// Which one, counted from 1.
+        /// Its position, counted from 1.
         position: usize,
         /// Why.
         error: CertificateError,
@@ -109,28 +109,28 @@ pub enum P12Problem {
     /// The signer's certificate is that of an authority.
     #[error("the certificate that belongs to the key is that of an authority")]
     SignerIsAuthority,
-    /// More than one key. The choice among their certificates says which signs.
+    /// More than one key. The choice among their certificates decides which one signs.
     #[error("the file has {keys} private keys")]
     SeveralKeys {
-        /// How many.
+        /// The number of keys.
         keys: usize,
     },
-    /// Everybody can break this encryption.
+    /// This encryption is easily broken.
     #[error("{algorithm} protects nothing: keep the file as if it had no password")]
     WeakEncryption {
         /// Its name.
         algorithm: String,
     },
-    /// No integrity check: nothing shows whether the file was altered.
+    /// No integrity check, so an altered file cannot be recognized.
     #[error("the file has no integrity check")]
     NoMac,
-    /// No integrity check although a password was given, which only the check would prove right.
+    /// No integrity check although a password was given, which only the check could confirm.
     #[error("the file has no integrity check, which a file with a password needs")]
     PasswordWithoutMac,
 }
 
 impl P12Problem {
-    /// Whether the file cannot be used because of it.
+    /// Whether the problem makes the file unusable.
     #[must_use]
     pub fn is_fatal(&self) -> bool {
         matches!(
@@ -139,7 +139,7 @@ impl P12Problem {
         )
     }
 
-    /// A permanent name for machines.
+    /// A permanent code for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -172,7 +172,7 @@ impl Protection {
 }
 
 impl Inspection {
-    /// A file that is not even read.
+    /// The result for a file that was not read.
     pub(super) fn of_unread(size_bytes: usize, error: P12Error) -> Self {
         Self {
             size_bytes,
@@ -186,7 +186,7 @@ impl Inspection {
         }
     }
 
-    /// `opened`: what opening the file gives.
+    /// `opened`: the result of opening the file.
     pub(super) fn of(
         size_bytes: usize,
         contents: Contents,
@@ -198,7 +198,7 @@ impl Inspection {
             Ok(identity) => (Some(identity), Vec::new()),
             Err(error) => (None, vec![P12Problem::from(error)]),
         };
-        // A conversion of the whole file explains every failure in it.
+        // A text conversion of the whole file explains every failure in it.
         let is_mangled = problems.iter().any(|problem| {
             matches!(
                 problem,
@@ -212,7 +212,7 @@ impl Inspection {
         });
         for failure in contents.failures {
             let problem = P12Problem::File(failure);
-            // An explained damage replaces the bare one.
+            // A damage with an explanation replaces the unexplained one.
             let is_told = is_mangled
                 || problems.contains(&problem)
                 || matches!(&problem, P12Problem::File(P12Error::Damaged(_))) && !problems.is_empty();
@@ -269,9 +269,10 @@ impl Inspection {
             contents.mac.is_some() || !contents.encryption.is_empty() || !keys.is_empty() || !certificates.is_empty();
         if contents.mac.is_none() && was_read && !is_mangled {
             let is_refused = identity.is_some() && !has_empty_password;
-            problems.push(match is_refused {
-                true => P12Problem::PasswordWithoutMac,
-                false => P12Problem::NoMac,
+            problems.push(if is_refused {
+                P12Problem::PasswordWithoutMac
+            } else {
+                P12Problem::NoMac
             });
         }
         problems.sort_by_key(|problem| !problem.is_fatal());
@@ -288,7 +289,7 @@ impl Inspection {
     }
 }
 
-/// What is worth saying of the certificates among which one was chosen.
+/// The problems of a choice among several certificates.
 fn of_choice(choice: &Choice) -> Vec<P12Problem> {
     let Choice { usable, unusable } = choice;
     let unusable = unusable.iter().cloned();
@@ -311,7 +312,7 @@ fn of_choice(choice: &Choice) -> Vec<P12Problem> {
     }
 }
 
-/// Marks the certificates that belong to the key, too.
+/// Also marks the certificates that belong to the key.
 fn key(bag: KeyBag, certificates: &mut [InspectedCertificate], signer: Option<&Certificate>) -> InspectedKey {
     let mut certificate = None;
     if let Some(key) = &bag.key {
@@ -332,8 +333,8 @@ fn key(bag: KeyBag, certificates: &mut [InspectedCertificate], signer: Option<&C
     }
 }
 
-/// From the signer's certificate upwards. In a file that does not open, the signer's is the first with a key, or else the only one
-/// that is not an authority's.
+/// The chain from the signer's certificate upwards. In a file that does not open, the signer's is the first certificate
+/// with a key, or else the only one that is not an authority's.
 fn chain(certificates: &[InspectedCertificate], signer: Option<&Certificate>) -> Vec<usize> {
     let all = || certificates.iter().enumerate();
     let chosen = signer.and_then(|signer| all().find(|(_, one)| one.certificate == *signer));

@@ -1,6 +1,7 @@
-//! The integrity check of a file: HMAC with a key from the derivation of PKCS#12, or PBMAC1 (RFC 9579).
+//! The integrity check of a file: HMAC with a key from the PKCS#12 key derivation, or PBMAC1 (RFC 9579).
 //!
-//! OpenSSL's interface checks and writes it only together with the contents, whose work has no bound and whose keys it takes one of.
+//! OpenSSL's interface checks and writes it only together with the contents. That work has no bound, and it covers one
+//! key only.
 
 use bcder::Tag;
 use bytes::Bytes;
@@ -51,7 +52,7 @@ impl Mac {
             };
             let kdf = Pbkdf2::read(kdf)?;
             let digest = Digest::of_hmac(hmac)?;
-            // RFC 9579, section 5: the length must be there.
+            // RFC 9579, section 5: the length is mandatory.
             let key_length = kdf
                 .key_length()
                 .ok_or(P12Error::Damaged("PBMAC1 without a key length"))?;
@@ -88,7 +89,7 @@ impl Mac {
         }
     }
 
-    /// Whether a form of the password makes this code of `data`.
+    /// Whether a form of the password gives this MAC for `data`.
     pub(super) fn fits(&self, data: &[u8], forms: &Forms, work: &mut Work) -> Result<bool, P12Error> {
         let code = |key: &[u8]| hmac(self.digest.algorithm, key, data).ok();
         let is_stated = |code: Vec<u8>| code.len() == self.stated.len() && memcmp::eq(&code, &self.stated);
@@ -116,7 +117,7 @@ impl Mac {
     }
 }
 
-/// The key of a MAC (RFC 7292, appendix B.2), which is one block of the digest.
+/// The key of a MAC (RFC 7292, appendix B.2): one block of the digest.
 pub(super) fn key(digest: MessageDigest, password: &[u8], salt: &[u8], iterations: u32) -> Result<Secret, ErrorStack> {
     /// The "ID" of appendix B.3.
     const MAC: u8 = 3;
@@ -125,7 +126,7 @@ pub(super) fn key(digest: MessageDigest, password: &[u8], salt: &[u8], iteration
         let length = text.len().next_multiple_of(block);
         Zeroizing::new(text.iter().copied().cycle().take(length).collect())
     };
-    // Fetched once: a fetch takes longer than an iteration.
+    // Fetched once, because a fetch takes longer than an iteration.
     let algorithm = Md::fetch(None, digest.type_().long_name()?, None)?;
     let mut context = MdCtx::new()?;
     let mut key = Zeroizing::new(vec![0; digest.size()]);

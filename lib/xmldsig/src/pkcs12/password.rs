@@ -1,36 +1,36 @@
-//! The bytes that tools have made of one and the same password.
+//! The byte forms that tools derive from one password.
 
 use zeroize::Zeroizing;
 
 pub(super) type Secret = Zeroizing<Vec<u8>>;
 
-/// The forms of a password, the right one first.
+/// The forms of a password, the standard one first.
 #[derive(Default)]
 pub(super) struct Forms {
-    /// For the key derivation of PKCS#12 itself: two bytes a character.
+    /// For the key derivation of PKCS#12: two bytes per character.
     pub(super) wide: Vec<WideForm>,
-    /// For PBKDF2, where it is another than the UTF-8 of the first form: one byte a character.
+    /// For PBKDF2: one byte per character, if that differs from UTF-8.
     pub(super) latin_1: Option<Secret>,
 }
 
 #[derive(PartialEq, Eq)]
 pub(super) struct WideForm {
     pub(super) bytes: Secret,
-    /// The text of which OpenSSL makes these bytes.
+    /// The text that OpenSSL converts to these bytes.
     pub(super) text: Zeroizing<String>,
 }
 
 impl Forms {
     pub(super) fn of(password: &str) -> Self {
         let mut forms = Self::default();
-        // OpenSSL takes passwords up to a NUL. No tool lets anybody type one.
+        // OpenSSL reads a password up to a NUL. No tool accepts one as input.
         if password.contains('\0') {
             return forms;
         }
         // RFC 7292, appendix B.1: big-endian UTF-16 with a final zero.
         forms.add(wide(password), password);
         if password.is_empty() {
-            // Some tools take an empty password for no password at all, and leave out the final zero.
+            // Some tools treat an empty password as no password, and omit the final zero.
             forms.add(Secret::default(), password);
         }
         // OpenSSL before 1.1 widened each byte of its input, which was UTF-8 on most systems.

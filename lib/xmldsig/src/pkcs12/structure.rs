@@ -1,7 +1,7 @@
-//! The parts of an encoded value, one level at a time. `bcder` reads the encoding: BER, of which DER is a part. Lengths may be
-//! indefinite, and octet strings may come in pieces.
+//! Reads an encoded value one level at a time. `bcder` decodes BER, which includes DER: lengths may be indefinite, and
+//! octet strings may come in pieces.
 //!
-//! This reads what OpenSSL's interface does not report; nothing here decrypts.
+//! This module reads what OpenSSL's interface does not report. It does not decrypt.
 
 use std::convert::Infallible;
 
@@ -9,7 +9,7 @@ use bcder::decode::{BytesSource, Constructed, DecodeError, Source};
 use bcder::{Mode, OctetString, Oid, Tag};
 use bytes::Bytes;
 
-/// The value is not encoded as it must be.
+/// The value is not encoded as required.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Malformed;
 
@@ -34,13 +34,13 @@ pub(crate) fn contents(value: &Bytes, tag: Tag) -> Result<Bytes, Malformed> {
     read(value, |outer| outer.take_primitive_if(tag, |value| value.take_all()))
 }
 
-/// A count. More than 32 bits saturate: every count has a much lower limit.
+/// A count. Values above 32 bits saturate, because every count has a much lower limit.
 pub(crate) fn count(value: &Bytes) -> Result<u32, Malformed> {
     let number = read(value, |outer| outer.take_u64())?;
     Ok(u32::try_from(number).unwrap_or(u32::MAX))
 }
 
-/// An object identifier, with dots.
+/// An object identifier in dotted form.
 pub(crate) fn identifier(value: &Bytes) -> Result<String, Malformed> {
     read(value, Oid::take_from).map(|identifier| identifier.to_string())
 }

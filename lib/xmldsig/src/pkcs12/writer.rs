@@ -1,5 +1,5 @@
-//! Writes what a file holds into a new one that is quick to open: keys under PBES2 with AES-256, certificates as they are, and an
-//! integrity check with SHA-256. OpenSSL's own writer takes one key.
+//! Writes the content of a file into a new one that opens quickly: keys under PBES2 with AES-256, certificates
+//! unencrypted, and an integrity check with SHA-256. OpenSSL's own writer accepts only one key.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,7 +13,7 @@ use super::container::{self, Bag, MacOf};
 use super::contents::Contents;
 use super::password::wide;
 
-/// A file whose password nobody chose: 256 random bits, which no number of rounds makes harder to guess.
+/// A file with a random password of 256 bits, which needs no iterations against guessing.
 pub struct Reencrypted {
     /// The new file.
     pub file: Zeroizing<Vec<u8>>,
@@ -21,10 +21,10 @@ pub struct Reencrypted {
     pub password: Zeroizing<String>,
 }
 
-/// As many rounds as tools write at least; OpenSSL takes the same for keys.
+/// The usual minimum of tools, and OpenSSL's default for keys.
 const ITERATIONS: u16 = 2048;
 
-/// Writes the keys and certificates of a file, in its order. `random` is as long as the password and a salt need.
+/// Writes the keys and certificates of a file in its order. `random`: 32 bytes for the password, the rest for the salt.
 pub(super) fn write(contents: &Contents, random: &[u8; 64]) -> Result<Reencrypted, P12Error> {
     let (secret, salt) = random.split_at(32);
     let password = Zeroizing::new(STANDARD.encode(secret));
@@ -38,12 +38,12 @@ pub(super) fn write(contents: &Contents, random: &[u8; 64]) -> Result<Reencrypte
     })
 }
 
-/// A file with any number of keys and certificates, keys first. Keys are encrypted unless the password is empty; with a salt, the file has
-/// an integrity check.
+/// Writes a file with any number of keys and certificates, keys first. Keys are encrypted unless the password is empty.
+/// With a salt, the file has an integrity check.
 ///
 /// # Errors
 ///
-/// What OpenSSL answers.
+/// Failures of OpenSSL.
 pub fn pkcs12_file<'a>(
     keys: impl Iterator<Item = &'a PKeyRef<Private>>,
     certificates: impl Iterator<Item = &'a [u8]>,

@@ -1,9 +1,9 @@
-//! What each check of a verification found.
+//! The outcome of each check of a verification.
 
 use super::{Verified, VerifyError};
 use crate::certificate::Certificate;
 
-/// The checks, in the order in which they count.
+/// The checks, in their order: the first that fails is the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Check {
@@ -11,13 +11,13 @@ pub enum Check {
     WellFormed,
     /// Exactly one signature, directly below the root.
     OneSignature,
-    /// The `Signature` element is built as it must be.
+    /// The structure of the `Signature` element.
     Structure,
     /// The signature and its canonicalisation use allowed algorithms.
     Algorithms,
     /// One reference to the whole document, with allowed transforms and digest.
     Reference,
-    /// A readable certificate with an RSA key.
+    /// The certificate is readable and has an RSA key.
     Certificate,
     /// The document is the one that was signed.
     Digest,
@@ -38,7 +38,7 @@ impl Check {
         Self::SignatureValue,
     ];
 
-    /// A permanent name for machines.
+    /// A permanent code for programs.
     #[must_use]
     pub fn code(self) -> &'static str {
         match self {
@@ -54,14 +54,14 @@ impl Check {
     }
 }
 
-/// How a check ended.
+/// The outcome of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// As it must be.
+    /// The check passed.
     Passed,
-    /// Refused, and why.
+    /// The check failed, for this reason.
     Failed(VerifyError),
-    /// Something before it failed, without which there is nothing to check.
+    /// An earlier check failed, so this one had no input.
     NotReached,
 }
 
@@ -70,11 +70,11 @@ pub enum Outcome {
 #[non_exhaustive]
 pub struct Report {
     outcomes: [Option<Result<(), VerifyError>>; Check::ALL.len()],
-    /// The signer's certificate, or the first one that came along when none fits. Unverified unless [`Self::is_valid`].
+    /// The signer's certificate, or the first certificate when none matches. Unverified unless [`Self::is_valid`].
     pub certificate: Option<Certificate>,
-    /// The text of `SignatureValue`, as far as it could be read.
+    /// The text of `SignatureValue`, if it could be read.
     pub signature_value: Option<String>,
-    /// The document verifies only without its text nodes of nothing but blanks.
+    /// Whether the document verifies only without text nodes that consist only of blanks.
     pub whitespace_dropped: bool,
     pub(super) verified: Option<Verified>,
 }
@@ -98,7 +98,7 @@ impl Report {
         self.verified.is_some()
     }
 
-    /// What was verified, or the first check that failed.
+    /// The verified document, or the reason of the first failed check.
     ///
     /// # Errors
     ///
@@ -106,12 +106,12 @@ impl Report {
     pub fn into_result(self) -> Result<Verified, VerifyError> {
         match self.outcomes.into_iter().flatten().find_map(Result::err) {
             Some(error) => Err(error),
-            // Without a failed check every check was reached, and there is something verified.
+            // If no check failed, all ran, and there is a result.
             None => self.verified.ok_or(VerifyError::NoSignature),
         }
     }
 
-    /// Notes the outcome of `check` and hands the value on.
+    /// Records the outcome of `check` and returns its value.
     pub(super) fn keep<T>(&mut self, check: Check, result: Result<T, VerifyError>) -> Option<T> {
         let (value, outcome) = match result {
             Ok(value) => (Some(value), Ok(())),

@@ -1,4 +1,4 @@
-//! The `Signature` element, read into plain values. Whatever the profile has no place for is refused here by its name.
+//! The `Signature` element, read into plain values. Anything outside the profile is refused by name.
 
 use std::ops::Range;
 
@@ -15,11 +15,11 @@ use crate::xml::characters::is_blank;
 use crate::xml::reader::{Reader, Tag, Token};
 use crate::xml::{Limits, excerpt};
 
-/// More certificates than a chain has are refused.
+/// Upper bound of the certificates in a signature; more than a chain has.
 const MOST_CERTIFICATES: usize = 8;
 
 pub(super) struct Signature {
-    /// Where `SignedInfo` stands in the document.
+    /// The range of `SignedInfo` in the document.
     pub(super) signed_info: Range<usize>,
     /// `SignatureValue` without white space.
     pub(super) value: String,
@@ -42,7 +42,7 @@ struct ReferenceText {
 /// The `Algorithm` of an element.
 struct Algorithm {
     uri: String,
-    /// Parameters, such as a truncation length or a prefix list: the profile has none.
+    /// Whether it has parameters, such as a truncation length or a prefix list. The profile allows none.
     has_parameters: bool,
 }
 
@@ -69,7 +69,7 @@ impl Signature {
         })
     }
 
-    /// The canonicalisation of `SignedInfo`, when both its methods are allowed.
+    /// The canonicalisation method of `SignedInfo`, if both methods are allowed.
     pub(super) fn algorithms(&self) -> Result<Method, VerifyError> {
         if self.method.uri != algorithms::RSA_SHA256 {
             return Err(VerifyError::SignatureMethod(excerpt(&self.method.uri)));
@@ -137,7 +137,7 @@ impl ReferenceText {
     }
 }
 
-/// The certificates in `KeyInfo`. It is not signed, so whatever else it says is of no use and is passed over.
+/// The certificates in `KeyInfo`. Other content is ignored, because `KeyInfo` is not signed.
 fn certificates(key_info: &Element<'_>) -> Result<Vec<String>, VerifyError> {
     let data = key_info.children.iter().filter(|child| child.is("X509Data"));
     let certificates = data
@@ -155,7 +155,7 @@ fn certificates(key_info: &Element<'_>) -> Result<Vec<String>, VerifyError> {
     Ok(texts)
 }
 
-/// An element of the signature. The whole element is small, and a tree of it is the plainest thing to check.
+/// An element of the signature, as a tree. Signatures are small, and a tree is the simplest form to check.
 struct Element<'a> {
     name: &'a str,
     in_signature_namespace: bool,
@@ -300,7 +300,7 @@ impl<'a> Element<'a> {
     }
 }
 
-/// `elements` must be exactly those `names`, in this order.
+/// The elements, if their names are exactly `names` in this order.
 fn named<'e, 'a, const N: usize>(
     elements: &'e [Element<'a>],
     names: [&str; N],

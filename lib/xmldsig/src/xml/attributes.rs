@@ -1,4 +1,4 @@
-//! What stands inside of a start tag after the name, and the references inside of text and attribute values.
+//! The inside of a start tag after its name, and the references in text and attribute values.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ pub(crate) struct Attribute<'a> {
     pub(crate) value: Cow<'a, str>,
 }
 
-/// Reads all attributes of a tag. `offset` is where `raw` starts in the document.
+/// Reads all attributes of a tag. `offset`: the position of `raw` in the document.
 pub(crate) fn parse<'a>(
     raw: &'a str,
     offset: usize,
@@ -80,7 +80,7 @@ pub(crate) fn parse<'a>(
     }
 }
 
-/// Attribute-value normalisation of an attribute of type CDATA: references are resolved, literal line ends and tabs become blanks.
+/// Normalises an attribute value of type CDATA: references are resolved, literal line ends and tabs become blanks.
 fn normalise(value: &str, offset: usize) -> Result<Cow<'_, str>, XmlError> {
     if !value.bytes().any(|b| matches!(b, b'&' | b'\t' | b'\n' | b'\r')) {
         return Ok(Cow::Borrowed(value));
@@ -106,7 +106,7 @@ fn normalise(value: &str, offset: usize) -> Result<Cow<'_, str>, XmlError> {
     Ok(Cow::Owned(text))
 }
 
-/// The character that `&name;` stands for.
+/// The character of the reference `&name;`.
 pub(crate) fn resolve(name: &str, offset: usize) -> Result<char, XmlError> {
     let Some(number) = name.strip_prefix('#') else {
         return match name {
@@ -119,7 +119,7 @@ pub(crate) fn resolve(name: &str, offset: usize) -> Result<char, XmlError> {
         };
     };
     let code = match number.strip_prefix('x') {
-        // `from_str_radix` also takes a sign, XML does not.
+        // `from_str_radix` would also accept a sign, which XML does not.
         Some(hex) if hex.bytes().all(|b| b.is_ascii_hexdigit()) => u32::from_str_radix(hex, 16).ok(),
         None if number.bytes().all(|b| b.is_ascii_digit()) => number.parse().ok(),
         _ => None,

@@ -1,13 +1,13 @@
 //! Which characters XML 1.0 (fifth edition) allows, and where.
 
-/// `Char`: what may stand in a document at all.
+/// `Char`: the characters that a document may contain.
 pub(crate) fn is_char(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | '\u{20}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..='\u{10FFFF}')
 }
 
-/// The first character of a document that XML does not allow, with its offset.
+/// The first character that XML does not allow, with its offset.
 pub(crate) fn first_forbidden(text: &str) -> Option<(usize, char)> {
-    // A pass without branches, which the compiler turns into vector code; documents are large and nearly always clean.
+    // A pass without branches, which the compiler vectorises. Documents are large and nearly always valid.
     let is_suspicious = text.as_bytes().iter().fold(false, |found, &b| {
         found | ((b < 0x20) & (b != b'\t') & (b != b'\n') & (b != b'\r')) | (b == 0xEF)
     });
@@ -17,17 +17,17 @@ pub(crate) fn first_forbidden(text: &str) -> Option<(usize, char)> {
     text.char_indices().find(|&(_, c)| !is_char(c))
 }
 
-/// Blanks as XML knows them (`S`).
+/// Blanks as defined by XML (`S`).
 pub(crate) fn is_blank_byte(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// Whether the text has no character but blanks.
+/// Whether the text consists only of blanks.
 pub(crate) fn is_blank(text: &str) -> bool {
     text.bytes().all(is_blank_byte)
 }
 
-/// `Name` without colons beyond the one of a qualified name.
+/// `Name` with at most one colon, that of a qualified name.
 pub(crate) fn is_qualified_name(name: &str) -> bool {
     match name.split_once(':') {
         None => is_unprefixed_name(name),
@@ -41,16 +41,16 @@ pub(crate) fn is_unprefixed_name(name: &str) -> bool {
     if scan.is_plain && scan.length == name.len() {
         return true;
     }
-    // Beyond ASCII, or wrong.
+    // Non-ASCII, or invalid.
     let mut characters = name.chars().enumerate();
     !name.is_empty() && characters.all(|(at, c)| is_name_start(c) || (at > 0 && is_name_follow(c)))
 }
 
-/// The name that starts a piece of markup.
+/// The name at the start of a piece of markup.
 pub(crate) struct NameScan {
-    /// Up to the first byte that no name has: blank, `>`, `/`, `=` and other punctuation.
+    /// The length up to the first byte that cannot be in a name: blank, `>`, `/`, `=` and other punctuation.
     pub(crate) length: usize,
-    /// A name of plain ASCII without prefix. Any other must be looked at again.
+    /// Whether the name is ASCII without a prefix. Other names need the full check.
     pub(crate) is_plain: bool,
 }
 
@@ -81,7 +81,7 @@ impl NameScan {
 /// Literal text up to the next markup or reference.
 pub(crate) struct TextScan {
     pub(crate) length: usize,
-    /// Nothing in it is written in another way in canonical form.
+    /// Whether canonical form writes the text unchanged.
     pub(crate) is_plain: bool,
 }
 
@@ -101,15 +101,15 @@ impl TextScan {
     }
 }
 
-/// Bytes looked at eight at a time, as one number: documents are large, and a byte at a time took a third of a verification.
+/// Scans eight bytes at a time, as one number. Scanning byte by byte took a third of a verification.
 mod eights {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 
-    /// How many whole eights at the start, and bytes of the next one, are ASCII letters.
+    /// The number of leading bytes that are ASCII letters.
     pub(super) fn letters(bytes: &[u8]) -> usize {
         leading(bytes, |eight| {
-            // Upper case becomes lower case; without high bits no byte's sum reaches into the next.
+            // Makes letters lower case and clears high bits, so that no byte's sum carries into the next.
             let lower = (eight | (ONES * 0x20)) & !HIGH_BITS;
             let from_a = lower + ONES * (0x80 - 0x61);
             let beyond_z = lower + ONES * (0x80 - 0x7B);
@@ -117,7 +117,7 @@ mod eights {
         })
     }
 
-    /// How many whole eights at the start, and bytes of the next one, are none of `<`, `>`, `&` and carriage return.
+    /// The number of leading bytes other than `<`, `>`, `&` and carriage return.
     pub(super) fn plain_text(bytes: &[u8]) -> usize {
         leading(bytes, |eight| {
             // `<` and `>` differ in one bit.
@@ -125,12 +125,13 @@ mod eights {
         })
     }
 
-    /// The high bits of zero bytes. Bytes above the first may be marked wrongly, the first never.
+    /// Marks zero bytes by their high bit. The first mark is always right; later ones may be wrong.
     fn zeros(eight: u64) -> u64 {
         eight.wrapping_sub(ONES) & !eight & HIGH_BITS
     }
 
-    /// `stops` marks bytes with their high bit. A rest of less than eight bytes is left to the caller.
+    /// The number of bytes before the first that `stops` marks with its high bit. The last bytes, fewer than eight, are
+    /// left to the caller.
     fn leading(bytes: &[u8], stops: impl Fn(u64) -> u64) -> usize {
         let (eights, _) = bytes.as_chunks::<8>();
         for (at, eight) in eights.iter().enumerate() {
@@ -146,10 +147,10 @@ mod eights {
 const OTHER: u8 = 0;
 const START: u8 = 1;
 const FOLLOW: u8 = 2;
-/// The colon of a prefix, or a part of a character beyond ASCII.
+/// The colon of a prefix, or a byte of a non-ASCII character.
 const UNUSUAL: u8 = 4;
 
-/// What a byte may be in a name.
+/// The classes of name characters, by byte.
 static NAME_BYTES: [u8; 256] = {
     let mut table = [UNUSUAL; 256];
     let mut byte: u8 = 0;
@@ -203,7 +204,7 @@ mod tests {
         assert_eq!(first_forbidden("a\u{FFFF}"), Some((1, '\u{FFFF}')));
     }
 
-    /// The scans beside the plainest loop that says the same, at every place of a block and with every byte.
+    /// Compares the scans with the simplest loop of the same meaning, at every position of a block and with every byte.
     #[test]
     fn scans_stop_at_the_right_byte_wherever_it_stands() {
         for before in 0..20 {

@@ -1,14 +1,14 @@
-//! The encoding of a document that is not UTF-8, for the message that refuses it.
+//! The encoding of a document that is not UTF-8, for the error message.
 
 use super::attributes;
 use super::excerpt;
 
-/// The first bytes, in which a declaration names the encoding.
+/// The first bytes, in which a declaration may name the encoding.
 const DECLARATION_BYTES: usize = 200;
 
-/// The encoding that the bytes are in, by their first bytes or by the declaration. `None`: UTF-8, or not told.
+/// The encoding by the first bytes or by the declaration. `None`: UTF-8, or unknown.
 pub(crate) fn other_than_utf8(xml: &[u8]) -> Option<String> {
-    // UTF-32 first: its marks begin like those of UTF-16.
+    // UTF-32 is checked first, because its byte-order marks begin like those of UTF-16.
     match xml {
         [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] | [b'<', 0, 0, 0, ..] | [0, 0, 0, b'<', ..] => {
             return Some("UTF-32".to_owned());

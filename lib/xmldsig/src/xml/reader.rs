@@ -1,9 +1,9 @@
 //! The tokens of a well-formed document within [`Limits`].
 //!
-//! Well-formed means all that XML 1.0 and its namespaces ask of a document without a document type declaration: characters, names,
-//! nesting, one root. Names in start tags and literal text are looked at byte by byte exactly once, which is why no general parser stands
-//! behind this: finding the markup alone took one three times as long as the whole budget of a verification. quick-xml judges this reader
-//! in the tests.
+//! Well-formed means all rules of XML 1.0 and its namespaces for a document without a document type declaration:
+//! characters, names, nesting, one root. Names in start tags and literal text are scanned exactly once, which is why no
+//! general parser is used: finding the markup alone took one three times the whole time budget of a verification. The
+//! tests compare this reader with quick-xml.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use super::characters::{
 use super::encoding::other_than_utf8;
 use super::{Limits, XmlError, XmlErrorKind, excerpt};
 
-/// A piece of the document. Attributes are still raw: most tags have none.
+/// A piece of the document. Attributes are unparsed, because most tags have none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Token<'a> {
     Start(Tag<'a>),
@@ -31,27 +31,27 @@ pub(crate) enum Token<'a> {
 pub(crate) struct Tag<'a> {
     pub(crate) name: &'a str,
     pub(crate) attributes: &'a str,
-    /// Where `attributes` starts in the document.
+    /// The offset of `attributes` in the document.
     pub(crate) attributes_offset: usize,
 }
 
 pub(crate) struct Reader<'a> {
-    /// The document up to the end of what is read.
+    /// The document up to the end of the range that is read.
     text: &'a str,
-    /// Where reading started.
+    /// The offset where reading started.
     start: usize,
-    /// Where the next token starts.
+    /// The offset of the next token.
     at: usize,
     position: Range<usize>,
     is_plain: bool,
     limits: Limits,
     open: Vec<&'a str>,
     root_seen: bool,
-    /// `<a/>` is told as a start and an end.
+    /// `<a/>` becomes a start and an end.
     pending_end: bool,
 }
 
-/// Checks what concerns the bytes as a whole, and hands them out as text.
+/// Checks the size and the encoding of the whole document, and returns it as text.
 pub(crate) fn decode<'a>(xml: &'a [u8], limits: &Limits) -> Result<&'a str, XmlError> {
     if xml.len() > limits.max_bytes {
         return Err(XmlErrorKind::TooLarge {
@@ -63,7 +63,7 @@ pub(crate) fn decode<'a>(xml: &'a [u8], limits: &Limits) -> Result<&'a str, XmlE
     if xml.starts_with(b"\xEF\xBB\xBF") {
         return Err(XmlErrorKind::ByteOrderMark.at(0));
     }
-    // A wrong byte is a symptom; the encoding that the document names is the cause.
+    // If the document names another encoding, that is the cause of an invalid byte.
     let refused = |kind: XmlErrorKind, offset| match other_than_utf8(xml) {
         Some(encoding) => XmlErrorKind::Encoding(encoding).at(0),
         None => kind.at(offset),
@@ -76,7 +76,7 @@ pub(crate) fn decode<'a>(xml: &'a [u8], limits: &Limits) -> Result<&'a str, XmlE
 }
 
 impl<'a> Reader<'a> {
-    /// Reads `range` of a text that [`decode`] has passed: the whole document, or one element of it.
+    /// Reads `range` of a text that [`decode`] has checked: the whole document, or one element of it.
     pub(crate) fn new(document: &'a str, range: Range<usize>, limits: &Limits) -> Self {
         Self {
             text: &document[..range.end],
@@ -91,19 +91,21 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Where the last token stands in the document. The end of `<a/>`, which is not written, is empty.
+    /// The position of the last token in the document; empty for the implied end of `<a/>`.
     pub(crate) fn position(&self) -> Range<usize> {
         self.position.clone()
     }
 
-    /// Whether the name of the last start tag is ASCII without a prefix, or the last text has no `>` and no carriage return.
+    /// Whether the name of the last start tag is ASCII without a prefix, or the last text has neither `>` nor carriage
+    /// return.
     ///
-    /// Not a part of the token: a lone byte in it made each return of one wait for memory, a quarter of the time of a verification.
+    /// Not a part of the token: as a single byte in it, the flag made each return wait for memory, a quarter of the
+    /// time of a verification.
     pub(crate) fn is_plain(&self) -> bool {
         self.is_plain
     }
 
-    /// How many elements are open after the last token.
+    /// The number of open elements after the last token.
     pub(crate) fn depth(&self) -> usize {
         self.open.len()
     }
@@ -136,10 +138,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes over the elements that follow here, as many as have nothing but text in them and are their own canonical form: no attributes,
-    /// no prefix, no other references than those that canonical text has. They are most of a receipt. Empty when there are none.
+    /// Skips the following elements that contain only text and are their own canonical form: without attributes,
+    /// prefix, and references other than those of canonical text. Most of a receipt consists of them. Returns an empty
+    /// range if there are none.
     ///
-    /// Elements named `Signature` and text that starts with a blank are left to [`Self::next`], since somebody may want to leave them out.
+    /// Elements named `Signature` and text that starts with a blank are left to [`Self::next`], since a caller may
+    /// remove them.
     pub(crate) fn plain_leaves(&mut self) -> Range<usize> {
         let start = self.at;
         let depth = self.open.len();
@@ -181,7 +185,7 @@ impl<'a> Reader<'a> {
         let Some(&after_name) = bytes.get(name_end) else {
             return Err(self.unreadable("a tag does not end"));
         };
-        // The end of the name is an ASCII byte, so this does not cut a character.
+        // The name ends at an ASCII byte, so the slice does not cut a character.
         let name = &self.text[name_start..name_end];
         if !(scan.is_plain || is_qualified_name(name)) {
             return Err(self.error(XmlErrorKind::Name(excerpt(name))));
@@ -212,7 +216,7 @@ impl<'a> Reader<'a> {
         }))
     }
 
-    /// Where the `>` is that is in no attribute value.
+    /// The offset of the `>` that is outside of attribute values.
     fn end_of_attributes(&self, from: usize) -> Result<usize, XmlError> {
         let mut quote = None;
         for (at, &byte) in self.text.as_bytes().iter().enumerate().skip(from) {
@@ -251,7 +255,7 @@ impl<'a> Reader<'a> {
         Ok(Token::End(name))
     }
 
-    /// `None` for the blanks outside of the root.
+    /// `None` for blanks outside of the root.
     fn literal_text(&mut self) -> Result<Option<Token<'a>>, XmlError> {
         let start = self.at;
         let scan = TextScan::of(&self.text.as_bytes()[start..]);
@@ -285,7 +289,7 @@ impl<'a> Reader<'a> {
     fn comment_or_cdata(&mut self) -> Result<Token<'a>, XmlError> {
         let rest = &self.text[self.at..];
         if let Some(comment) = rest.strip_prefix("<!--") {
-            // The first `--` must be the one of `-->`.
+            // The first `--` must belong to `-->`.
             return match comment.find("--") {
                 Some(length) if comment[length..].starts_with("-->") => {
                     self.advance(self.at + "<!--".len() + length + "-->".len());
@@ -366,7 +370,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The length of the `<name>text</name>` that starts here, when it is its own canonical form.
+/// The length of the `<name>text</name>` at the start, if it is its own canonical form.
 fn plain_leaf(bytes: &[u8]) -> Option<usize> {
     let (b'<', inside) = bytes.split_first()? else {
         return None;

@@ -1,4 +1,4 @@
-//! What several test binaries need: an identity, the shared folder, foreign tools.
+//! Shared by several test binaries: an identity, the shared folder, other tools.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 #![allow(dead_code, clippy::allow_attributes, reason = "each test binary uses a part of it")]
@@ -21,7 +21,7 @@ pub(crate) fn identity() -> &'static Identity {
     })
 }
 
-/// A folder or file of `../shared`; `None`, and a line that says so, when it is not there.
+/// A folder or file of `../shared`. `None` if it is missing; a line in the output says so.
 pub(crate) fn shared(what: &str) -> Option<PathBuf> {
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")).join(what);
     if path.exists() {
@@ -31,7 +31,7 @@ pub(crate) fn shared(what: &str) -> Option<PathBuf> {
     None
 }
 
-/// Runs a foreign tool; `None`, and a line that says so, when it is not installed.
+/// Runs another tool. `None` if it is not installed; a line in the output says so.
 pub(crate) fn run(tool: &str, arguments: &[&str]) -> Option<Output> {
     match Command::new(tool).args(arguments).output() {
         Ok(output) => Some(output),
@@ -49,7 +49,7 @@ pub(crate) fn write(name: &str, bytes: &[u8]) -> PathBuf {
     path
 }
 
-/// A canonical document of the shape of a receipt.
+/// A canonical document in the shape of a receipt.
 pub(crate) fn receipt(items: usize) -> String {
     let mut xml = String::from(
         "<ECF><Encabezado><Version>1.0</Version><IdDoc><TipoeCF>31</TipoeCF><eNCF>E310000000001</eNCF></IdDoc><Emisor><RNCEmisor>131880681</RNCEmisor><RazonSocialEmisor>Compañía Ñandú &amp; Asociados \u{1F600} SRL</RazonSocialEmisor></Emisor></Encabezado><DetallesItems>",

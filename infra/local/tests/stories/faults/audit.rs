@@ -1,4 +1,4 @@
-//! The operator's consistency check over everything that the company has.
+//! Runs the operator's consistency check over all data of the company.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use tokio::time::{Instant, interval};
 use super::time::Time;
 use crate::program::Program;
 
-/// Receipts or numbers of one part of the check.
+/// Receipts or numbers in one part of the check.
 const PER_PART: u32 = 1_000;
 
-/// What is checked.
+/// The company, environment and days to check.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scope<'s> {
     pub(crate) company: &'s str,
@@ -21,7 +21,7 @@ pub(crate) struct Scope<'s> {
     pub(crate) since: Timestamp,
 }
 
-/// What the check found in all its parts.
+/// The findings of all parts.
 #[derive(Debug, Default)]
 pub(crate) struct Audit {
     pub(crate) problems: Vec<Value>,
@@ -31,8 +31,8 @@ pub(crate) struct Audit {
     pub(crate) unused: usize,
 }
 
-/// Checks until nothing disagrees: a number whose request died is listed as unused by the housekeeping run that comes some
-/// minutes of the system's time later.
+/// Repeats the check until it finds no problem: a number whose request died is listed as unused by a housekeeping run
+/// some minutes of the system's time later.
 pub(crate) async fn agrees(program: &Program, time: &Time, scope: Scope<'_>, patience: Duration) -> Audit {
     let end = Instant::now() + patience;
     let mut ticks = interval(Duration::from_secs(1));
@@ -61,7 +61,8 @@ fn check(program: &Program, time: &Time, scope: Scope<'_>) -> Audit {
         let answer = program.operator(&command);
         let found = &answer["found"];
         let problems = found["problems"].as_array().unwrap().iter();
-        // Each failed receipt has its reason in the books, and nobody looked after it for two nights.
+        // Failed receipts are stuck because no operator looked after them for two nights; `failures` checks their
+        // reasons.
         audit
             .problems
             .extend(problems.filter(|found| found["problem"] != "stuck").cloned());

@@ -1,4 +1,4 @@
-//! The tax authority outside the process that is killed, on bad days.
+//! The tax authority, in another process than the one that is killed, with injected faults.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::dice::Dice;
 use super::time::Time;
 use crate::support::Caller;
 
-/// How long the authority thinks, in the system's time: as a rule, and now and then.
+/// The usual and the occasional slow verdict delay, in the system's time.
 const VERDICT: Duration = Duration::from_secs(2);
 const SLOW_VERDICT: Duration = Duration::from_secs(15 * 60);
 
@@ -29,7 +29,7 @@ const SERVICES: [&str; 10] = [
     "anulacionrangos",
 ];
 
-/// An order that a request met.
+/// A fault that a request met.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Struck {
     pub(crate) fault: String,
@@ -38,7 +38,7 @@ pub(crate) struct Struck {
     pub(crate) times: u64,
 }
 
-/// All of them so far.
+/// All faults that requests met so far.
 pub(crate) async fn struck(caller: &Caller) -> Vec<Struck> {
     let url = format!("{}/_control/struck", caller.simulator_url);
     let struck = caller.send(Method::GET, &url, None, None).await.expect(200);
@@ -74,15 +74,15 @@ impl Authority {
         self.simulator.base_url()
     }
 
-    /// Stops answering and forgets its orders. What it judged is asked before.
+    /// Stops the simulator and loses its faults. Its verdicts must be read before.
     pub(crate) async fn shutdown(self) {
         self.simulator.shutdown().await;
     }
 }
 
-/// Orders a new fault every now and then, until told to stop; then there are none left. Says how often verdicts were slow. It takes the place of the one before: faults
-/// that nobody met while receipts were held would keep them held. Maintenance is not among them: what is held meets no other fault, and
-/// `outage.rs` has it.
+/// Injects random faults until `stop`, then clears them; returns the number of slow verdicts. Each fault replaces the
+/// one before, because a fault that no request meets during an outage would prolong the outage. Maintenance is
+/// excluded: receipts held by it meet no other fault, and `outage.rs` covers it.
 pub(crate) async fn bad_days(caller: Caller, mut dice: Dice, stop: CancellationToken) -> u64 {
     let (mut slow_verdicts, mut orders) = (0, 0_u64);
     loop {
@@ -90,14 +90,14 @@ pub(crate) async fn bad_days(caller: Caller, mut dice: Dice, stop: CancellationT
             () = stop.cancelled() => break,
             () = tokio::time::sleep(dice.millis(50, 500)) => {}
         }
-        // Every fourth order is for whatever is asked next, each kind in turn, so that a run meets all of them.
+        // Every fourth fault is for the next request to any service, each kind in turn, so that a run meets all kinds.
         orders += 1;
         let (service, kind) = match orders % 4 {
             0 => ("*", orders / 4 % 11),
             _ => (*dice.pick(&SERVICES), dice.below(18)),
         };
         if dice.below(16) == 0 {
-            // Longer than a chain of questions: housekeeping takes over.
+            // Longer than the polls of one worker chain: housekeeping takes over.
             judge_within(&caller, SLOW_VERDICT).await;
             slow_verdicts += 1;
             continue;

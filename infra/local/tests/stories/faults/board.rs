@@ -1,10 +1,10 @@
-//! What is under way, and what has struck: the killer waits for an operation of the kind it is to hit, and the run counts every
-//! fault by its kind.
+//! Open operations and fault counts: the killer waits for an operation of a chosen kind, and the run counts faults by
+//! their kind.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// An operation that a kill can hit.
+/// A kind of operation that a kill can hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Phase {
     Sale,
@@ -14,16 +14,16 @@ pub(crate) enum Phase {
     /// A scheduled receipt is issued.
     Due,
     Withdrawal,
-    /// The authority has just answered about a verdict.
+    /// The authority has just answered a poll for a verdict.
     Verdict,
-    /// An accepted receipt goes to its buyer.
+    /// An accepted receipt is delivered to its buyer.
     Delivery,
-    /// A receipt of another issuer comes in.
+    /// A receipt of another issuer arrives.
     Reception,
-    /// The company answers a receipt of its inbox.
+    /// The company approves or rejects a receipt of its inbox.
     Approval,
     Annulment,
-    /// A webhook is made, changed, removed, or delivers again.
+    /// A webhook is created, changed, deleted, or redelivers.
     Webhook,
     Certification,
 }
@@ -45,7 +45,7 @@ impl Phase {
         Phase::Certification,
     ];
 
-    /// What a kill in this phase is counted as.
+    /// The name under which a kill in this phase is counted.
     pub(crate) fn kill(self) -> String {
         format!("kill {self:?}").to_lowercase()
     }
@@ -56,7 +56,7 @@ impl Phase {
 pub(crate) struct Board(Arc<Mutex<BTreeMap<Phase, u32>>>);
 
 impl Board {
-    /// An operation is under way until the guard goes.
+    /// Marks an operation as open until the guard is dropped.
     pub(crate) fn begin(&self, phase: Phase) -> UnderWay<'_> {
         *self.0.lock().unwrap().entry(phase).or_default() += 1;
         UnderWay { board: self, phase }
@@ -80,7 +80,7 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-/// How often each kind of fault struck.
+/// The number of faults by kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Tally(BTreeMap<String, u64>);
 
@@ -89,7 +89,7 @@ impl Tally {
         *self.0.entry(kind.into()).or_default() += times;
     }
 
-    /// Counts the faults of AWS, as the program logs them when they strike.
+    /// Counts the AWS faults in the program's log.
     pub(crate) fn add_log(&mut self, log: &str) {
         for line in log.lines().filter(|line| line.contains("an ordered fault struck")) {
             let field = |name: &str| line.split(&format!(" {name}=")).nth(1)?.split_whitespace().next();
@@ -105,12 +105,12 @@ impl Tally {
         self.0.get(kind).copied().unwrap_or_default()
     }
 
-    /// The kinds that never struck.
+    /// The kinds that never occurred.
     pub(crate) fn missing<'k>(&self, kinds: impl IntoIterator<Item = &'k str>) -> Vec<&'k str> {
         kinds.into_iter().filter(|kind| self.times(kind) == 0).collect()
     }
 
-    /// One kind a line.
+    /// Prints one kind per line.
     pub(crate) fn print(&self) {
         for (kind, times) in &self.0 {
             eprintln!("  {times:>7} {kind}");
@@ -118,7 +118,7 @@ impl Tally {
     }
 }
 
-/// What AWS must have done in any run, and what else in a long one.
+/// AWS faults that every run must meet, and further ones for long runs.
 pub(crate) const AWS: [&str; 2] = ["aws not_sent", "aws answer_lost"];
 pub(crate) const AWS_LONG: [&str; 14] = [
     "aws late_before",
@@ -137,7 +137,7 @@ pub(crate) const AWS_LONG: [&str; 14] = [
     "aws S3 answer_lost",
 ];
 
-/// What the authority must have done in a long run.
+/// Faults of the authority that a long run must meet.
 pub(crate) const AUTHORITY_LONG: [&str; 13] = [
     "authority lose_answer",
     "authority status 503",
@@ -154,10 +154,10 @@ pub(crate) const AUTHORITY_LONG: [&str; 13] = [
     "authority slow verdict",
 ];
 
-/// What the endpoint must have done: the first in any run, the others in a long one.
+/// Faults of the endpoint: every run must meet the first, a long run all.
 pub(crate) const ENDPOINT: [&str; 4] = ["endpoint 500", "endpoint 429", "endpoint 302", "endpoint late"];
 
-/// What was done to counters in a long run.
+/// Damage to counters that a long run must contain.
 pub(crate) const COUNTERS: [&str; 3] = ["count lost", "count doubled", "count removed"];
 
 #[cfg(test)]

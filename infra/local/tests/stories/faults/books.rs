@@ -1,4 +1,4 @@
-//! The harness's own books: what it asked and was answered.
+//! The harness's own records: each request and its response.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -8,16 +8,16 @@ use serde_json::Value;
 /// A receipt that was answered with 2xx.
 #[derive(Debug, Clone)]
 pub(crate) struct Sale {
-    /// As it was told first: id, number and security code.
+    /// The first response: id, number and security code.
     pub(crate) first: Value,
     pub(crate) ecf_type: String,
-    /// `MontoTotal` as it was asked for, in pesos.
+    /// `MontoTotal` of the request, in pesos.
     pub(crate) pesos: u64,
-    /// The number that the caller gave it.
+    /// The number that the caller chose.
     pub(crate) typed: Option<String>,
-    /// What it modifies, if it is a note.
+    /// The number of the modified receipt, if this is a note.
     pub(crate) modifies: Option<String>,
-    /// The state that a withdrawal was answered with.
+    /// The state in the response to a withdrawal.
     pub(crate) withdrawn: Option<String>,
 }
 
@@ -41,7 +41,7 @@ impl Sale {
     }
 }
 
-/// Receipts under the caller's keys.
+/// Receipts by idempotency key.
 pub(crate) type Sales = BTreeMap<String, Arc<Sale>>;
 
 /// All receipts of a company in one environment; clones share them.
@@ -49,7 +49,7 @@ pub(crate) type Sales = BTreeMap<String, Arc<Sale>>;
 pub(crate) struct Books(Arc<Mutex<Sales>>);
 
 impl Books {
-    /// Enters a receipt; a key that is there already must have got the same one.
+    /// Records a receipt. A repeated key must have got the same receipt.
     pub(crate) fn enter(&self, request: &Value, first: &Value) {
         let key = request["idempotency_key"].as_str().unwrap().to_owned();
         let mut sales = self.0.lock().unwrap();

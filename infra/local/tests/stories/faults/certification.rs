@@ -1,4 +1,4 @@
-//! The certification beside the daily work: receipts in CerteCF, and new attempts that abandon what was not sent.
+//! Certification beside the daily work: receipts in CerteCF, and new attempts that abandon unsent receipts.
 
 use http::Method;
 use serde_json::json;
@@ -17,7 +17,7 @@ const TYPES: [&str; 4] = ["31", "32", "44", "45"];
 /// Receipts between two attempts.
 const OF_AN_ATTEMPT: u32 = 8;
 
-/// The company in CerteCF, with numbers of each type.
+/// Opens CerteCF for the company, with numbers of each type.
 pub(crate) async fn enter(program: &Program, desk: &Desk) -> Desk {
     let profile = desk.get("/client/company").await;
     let issued = program.operator(&json!({
@@ -35,7 +35,7 @@ pub(crate) async fn enter(program: &Program, desk: &Desk) -> Desk {
     certification
 }
 
-/// Issues receipts, and begins another attempt now and then.
+/// Issues receipts, and starts a new attempt after every eighth.
 pub(crate) async fn work(desk: &Desk, books: &Books, seed: u64, stop: &CancellationToken) {
     let mut dice = Dice::new(seed, 700);
     for number in 0_u32.. {

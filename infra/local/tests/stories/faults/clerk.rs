@@ -1,5 +1,5 @@
-//! Who changes the company's webhooks while they deliver: makes them, changes them, rotates their secrets, lets them deliver again,
-//! and removes them.
+//! Changes the company's webhooks during deliveries: creates, changes and deletes them, rotates their secrets, and
+//! redelivers.
 
 use std::collections::BTreeSet;
 
@@ -13,19 +13,19 @@ use super::desk::Desk;
 use super::dice::Dice;
 use super::endpoint::Endpoint;
 
-/// The path of the webhook that is told every verdict.
+/// The path of the webhook that receives every verdict.
 pub(crate) const VERDICTS: &str = "/verdicts";
-/// The path of the webhook that is told what others send.
+/// The path of the webhook for receipts and approvals from others.
 pub(crate) const OTHERS: &str = "/others";
 
-/// Makes a webhook whose secret the endpoint knows before it is told to the system.
+/// Creates a webhook. The endpoint learns its secret before the system does.
 pub(crate) async fn subscribe(desk: &Desk, endpoint: &Endpoint, path: &str, events: &[&str]) -> String {
     let secret = format!("the first secret of {path}");
     endpoint.know(path, &secret);
     let url = endpoint.url(path);
     let body = json!({ "url": url, "events": events, "secret": secret });
     let made = desk.post(Phase::Webhook, "/client/webhooks", &body).await.expect(201);
-    // A lost answer leaves twins: all but one go.
+    // A lost response leads to a duplicate: all webhooks but one are deleted.
     let all = desk.get("/client/webhooks").await;
     let twins = all.as_array().unwrap().iter().filter(|one| one["url"] == url.as_str());
     for twin in twins.filter(|one| one["public_id"] != made["public_id"]) {
@@ -34,7 +34,7 @@ pub(crate) async fn subscribe(desk: &Desk, endpoint: &Endpoint, path: &str, even
     made["public_id"].as_str().unwrap().to_owned()
 }
 
-/// Gives a webhook another secret, which the endpoint knows before.
+/// Rotates a webhook's secret. The endpoint learns it before the system does.
 pub(crate) async fn rotate(desk: &Desk, endpoint: &Endpoint, path: &str, id: &str, number: u32) {
     let secret = format!("secret {number} of {path}, rotated");
     endpoint.know(path, &secret);
@@ -46,7 +46,7 @@ pub(crate) async fn rotate(desk: &Desk, endpoint: &Endpoint, path: &str, id: &st
 async fn remove(desk: &Desk, id: &str) {
     let path = format!("/client/webhooks/{id}");
     let removed = desk.ask(Phase::Webhook, Method::DELETE, &path, None).await;
-    // 404: a removal whose answer was lost.
+    // 404: an earlier deletion whose response was lost.
     assert!(
         [204, 404].contains(&removed.status),
         "{} {}",
@@ -55,7 +55,7 @@ async fn remove(desk: &Desk, id: &str) {
     );
 }
 
-/// Works until told to stop; then only the webhooks are left that were there before.
+/// Works until `stop`; then only the webhooks from before are left.
 pub(crate) async fn work(desk: &Desk, endpoint: &Endpoint, verdicts: &str, seed: u64, stop: &CancellationToken) {
     let mut dice = Dice::new(seed, 600);
     for number in 0_u32.. {
@@ -78,7 +78,7 @@ pub(crate) async fn work(desk: &Desk, endpoint: &Endpoint, verdicts: &str, seed:
     }
 }
 
-/// Has one of the last deliveries repeated.
+/// Redelivers one of the last deliveries.
 async fn deliver_again(desk: &Desk, webhook: &str, dice: &mut Dice) {
     let page = desk
         .get(&format!("/client/webhooks/{webhook}/deliveries?limit=20"))
@@ -93,7 +93,7 @@ async fn deliver_again(desk: &Desk, webhook: &str, dice: &mut Dice) {
     assert_eq!(answer.status, 202, "{}", answer.body);
 }
 
-/// The webhooks that the company has.
+/// The company's webhooks.
 pub(crate) async fn webhooks(desk: &Desk) -> BTreeSet<String> {
     let all = desk.get("/client/webhooks").await;
     let ids = all

@@ -1,4 +1,4 @@
-//! Counters that are damaged on purpose, as a kill between a receipt and its count damages them, and worse.
+//! Damages counters, as a kill between a receipt and its count would, and worse.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf_store::fiscal_day;
@@ -7,18 +7,18 @@ use super::dice::Dice;
 use super::time::Time;
 use crate::program::Program;
 
-/// What is done to one count of today.
+/// The damage to one count of today.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Damage {
-    /// One is missing.
+    /// The count is one too low.
     Lost,
-    /// One is there twice.
+    /// The count is one too high.
     Doubled,
-    /// The whole count is gone.
+    /// The whole count is removed.
     Removed,
 }
 
-/// The counts that are damaged, by their attribute.
+/// The attributes of the counts to damage.
 const COUNTS: [&str; 6] = ["31", "32", "44", "31:accepted", "32:accepted", "44:accepted"];
 
 impl Damage {
@@ -33,7 +33,7 @@ impl Damage {
     }
 }
 
-/// Damages a count of today in TesteCF. `false`: there is none yet, or AWS did not do it.
+/// Damages a count of today in TesteCF. `false` if there is none yet, or if AWS did not execute the update.
 pub(crate) async fn damage(program: &Program, company: &str, damage: Damage, time: &Time, dice: &mut Dice) -> bool {
     let day = fiscal_day(time.now()).strftime("%Y%m%d").to_string();
     let (update, value) = match damage {

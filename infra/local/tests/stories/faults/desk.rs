@@ -1,4 +1,4 @@
-//! Where everybody asks who wants something of the system: the same request again until there is an answer.
+//! Sends requests for all actors, and retries each request until it is answered.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use super::board::{Board, Phase};
 use super::time::Time;
 use crate::support::{Answer, Caller};
 
-/// How long one thing is asked for before this test gives up on the system.
+/// How long one request is retried before the test fails.
 const PATIENCE: Duration = Duration::from_secs(120);
 const PAUSE: Duration = Duration::from_millis(150);
 
-/// A caller in the time of the system, whose operations the killer sees.
+/// A caller in the system's time; the killer sees its open operations.
 #[derive(Clone)]
 pub(crate) struct Desk {
     pub(crate) caller: Caller,
@@ -24,7 +24,7 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// The same desk of another company or environment.
+    /// The same desk for another company or environment.
     pub(crate) fn of(&self, caller: Caller) -> Self {
         Self { caller, ..self.clone() }
     }
@@ -33,7 +33,7 @@ impl Desk {
         Fecha::at(self.clock.now()).to_string()
     }
 
-    /// Asks until the answer is no outage.
+    /// Retries until the response is not an outage.
     pub(crate) async fn ask(&self, phase: Phase, method: Method, path: &str, body: Option<&Value>) -> Answer {
         let _under_way = self.board.begin(phase);
         self.ask_quietly(method, path, body).await
@@ -43,7 +43,7 @@ impl Desk {
         self.ask(phase, Method::POST, path, Some(body)).await
     }
 
-    /// Reads; a kill in between hits nothing.
+    /// Reads. The operation is not visible to the killer.
     pub(crate) async fn get(&self, path: &str) -> Value {
         self.ask_quietly(Method::GET, path, None).await.expect(200)
     }
@@ -66,7 +66,7 @@ impl Desk {
         panic!("no answer to {method} {path} within {PATIENCE:?}, last: {last}; {body:?}");
     }
 
-    /// Asks again until there is something, at most this long.
+    /// Polls until there is a result, for at most `patience`.
     pub(crate) async fn watch<T>(&self, patience: Duration, mut look: impl AsyncFnMut() -> Option<T>) -> Option<T> {
         let end = Instant::now() + patience;
         loop {

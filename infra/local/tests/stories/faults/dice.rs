@@ -1,4 +1,4 @@
-//! Chance that a seed repeats.
+//! Reproducible random numbers.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 pub(crate) struct Dice(u64);
 
 impl Dice {
-    /// A row of its own for each user of a seed.
+    /// A separate sequence for each user of a seed.
     pub(crate) fn new(seed: u64, user: u64) -> Self {
         let mut dice = Self(seed ^ user.wrapping_mul(0xD6E8_FEB8_6659_FD93));
         dice.next();
@@ -22,7 +22,7 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// Less than `limit`.
+    /// A number below `limit`.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit
     }

@@ -1,4 +1,4 @@
-//! An ERP's webhook endpoint that is often ill, and knows the secrets of all its webhooks.
+//! An ERP's webhook endpoint that often fails, and knows the secrets of all its webhooks.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,20 +15,20 @@ use tokio::net::TcpListener;
 use super::dice::Dice;
 use crate::support::signature;
 
-/// A webhook by its path, what the event is about, and the event's name.
+/// The webhook's path, the subject of the event, and the event's name.
 type Name = (String, String, String);
 
-/// What came for one event: the bytes of the first delivery, and how often the same bytes came.
+/// The deliveries of one event: the body of the first, and the number of accepted ones.
 #[derive(Debug)]
 struct Told {
     body: Bytes,
-    /// Whether a repeat had other bytes.
+    /// Whether a repeated delivery had another body.
     has_changed: bool,
     /// Deliveries that were answered with 200.
     taken: u32,
 }
 
-/// The endpoint; clones see the same.
+/// The endpoint; clones share its state.
 #[derive(Debug, Clone)]
 pub(crate) struct Endpoint {
     url: String,
@@ -44,11 +44,11 @@ struct Shared {
     ill: AtomicBool,
 }
 
-/// The secrets that each webhook has or had, by its path, and what was signed with none of them.
+/// Current and earlier secrets of each webhook, by path, and deliveries that match none of them.
 #[derive(Debug, Default)]
 pub(crate) struct Secrets {
     known: BTreeMap<String, Vec<String>>,
-    /// Which secret signed last, by path.
+    /// The index of the secret that signed the last delivery, by path.
     last: BTreeMap<String, usize>,
     forged: Vec<String>,
 }
@@ -58,7 +58,7 @@ impl Secrets {
         self.known.entry(path.to_owned()).or_default().push(secret.to_owned());
     }
 
-    /// Holds a delivery's signature against the secrets of its webhook.
+    /// Verifies a delivery's signature with the secrets of its webhook.
     pub(crate) fn verify(&mut self, path: &str, body: &[u8], given: &str) {
         let known = self.known.get(path).map(Vec::as_slice).unwrap_or_default();
         match known.iter().position(|secret| signature(secret, body) == given) {
@@ -67,12 +67,12 @@ impl Secrets {
         }
     }
 
-    /// Deliveries that no secret of their webhook had signed.
+    /// Deliveries that no secret of their webhook has signed.
     pub(crate) fn forged(&self) -> &[String] {
         &self.forged
     }
 
-    /// Whether the newest secret signed last.
+    /// Whether the newest secret signed the last delivery.
     fn is_newest(&self, path: &str) -> bool {
         let newest = self.known.get(path).map(|secrets| secrets.len() - 1);
         newest.is_some() && self.last.get(path).copied() == newest
@@ -95,22 +95,22 @@ impl Endpoint {
         Self { url, shared }
     }
 
-    /// The address of a webhook with this path, which begins with a slash.
+    /// The URL of a webhook; `path` begins with a slash.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("{}{path}", self.url)
     }
 
-    /// Expects deliveries of a webhook that are signed with this secret, too. Before the system is told of it.
+    /// Adds a secret that may sign a webhook's deliveries. Call it before the system gets the secret.
     pub(crate) fn know(&self, path: &str, secret: &str) {
         self.shared.secrets.lock().unwrap().know(path, secret);
     }
 
-    /// From now on every delivery is taken.
+    /// Accepts every delivery from now on.
     pub(crate) fn recover(&self) {
         self.shared.ill.store(false, Ordering::Relaxed);
     }
 
-    /// Deliveries that no secret of their webhook had signed.
+    /// Deliveries that no secret of their webhook has signed.
     pub(crate) fn forged(&self) -> Vec<String> {
         self.shared.secrets.lock().unwrap().forged().to_vec()
     }
@@ -120,26 +120,26 @@ impl Endpoint {
         self.shared.secrets.lock().unwrap().is_newest(path)
     }
 
-    /// How often each of its misbehaviors struck.
+    /// The number of injected faults by kind.
     pub(crate) fn struck(&self) -> BTreeMap<&'static str, u64> {
         self.shared.struck.lock().unwrap().clone()
     }
 
-    /// How often an event was taken by the webhook of a path.
+    /// How many times the webhook of a path accepted an event.
     pub(crate) fn taken(&self, path: &str, about: &str, event: &str) -> u32 {
         let told = self.shared.told.lock().unwrap();
         told.get(&(path.to_owned(), about.to_owned(), event.to_owned()))
             .map_or(0, |told| told.taken)
     }
 
-    /// Events of which a repeat had other bytes than the first delivery.
+    /// Events whose repeated delivery had another body than the first.
     pub(crate) fn changed(&self) -> Vec<Name> {
         let told = self.shared.told.lock().unwrap();
         let changed = told.iter().filter(|(_, told)| told.has_changed);
         changed.map(|(name, _)| name.clone()).collect()
     }
 
-    /// The events that came to the webhook of a path, by what they are about.
+    /// The events that the webhook of a path received, by their subject.
     pub(crate) fn events(&self, path: &str) -> BTreeMap<String, Vec<String>> {
         let mut events: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (at, about, event) in self.shared.told.lock().unwrap().keys() {
@@ -184,12 +184,12 @@ async fn receive(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap
             has_changed: false,
             taken: 0,
         });
-        // A dry run is new each time it is asked for.
+        // Every test event is a new one.
         told.has_changed |= told.body != body && name.2 != "webhook.test";
         told.taken += u32::from(answer == StatusCode::OK);
     }
     if misbehavior == Some("endpoint late") {
-        // Taken, and answered late: the sender may have given up by then.
+        // Accepted, but answered late: the sender may have timed out by then.
         tokio::time::sleep(pause + Duration::from_millis(200)).await;
     }
     answer

@@ -1,5 +1,5 @@
-//! An ERP whose tills sell, in single requests and in batches, correct what they sold, and schedule and withdraw receipts. Each
-//! asks again with the same key until it is told something.
+//! An ERP whose tills issue receipts, in single requests and in batches, correct them with notes, schedule and withdraw
+//! them. Each request is retried with the same key until it is answered.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,12 +20,12 @@ use super::dice::Dice;
 use crate::payloads::{note, payload};
 use crate::support::Answer;
 
-/// Tills that sell at the same time.
+/// Tills that work concurrently.
 const TILLS: u32 = 6;
 const TYPES: [&str; 12] = ["31", "32", "32", "33", "34", "41", "43", "44", "45", "46", "47", "32"];
-/// The range that the demo company numbers itself begins here.
+/// First number of the range that the demo company numbers itself.
 const TYPED_NUMBERS_FROM: u32 = 1_000;
-/// How long the actor of scheduled receipts looks whether one is issued that is due.
+/// How long the scheduling actor waits for a due receipt to be issued.
 const DUE: Duration = Duration::from_secs(10);
 
 /// A receipt that notes refer to: its number and its day.
@@ -35,7 +35,7 @@ pub(crate) struct Original {
     pub(crate) day: String,
 }
 
-/// The tills, and what they refer to.
+/// The tills, and the receipts that they refer to.
 #[derive(Clone)]
 pub(crate) struct Erp {
     pub(crate) desk: Desk,
@@ -45,14 +45,14 @@ pub(crate) struct Erp {
 }
 
 impl Erp {
-    /// Sells `receipts` receipts of all types, some of them in batches; some are asked for twice at once.
+    /// Issues `receipts` receipts of all types, some in batches, some by two concurrent requests.
     pub(crate) async fn sell(&self, receipts: u32) {
         let next = Arc::new(AtomicU32::new(0));
         let tills = (0..TILLS).map(|till| {
             let (next, mut dice) = (Arc::clone(&next), Dice::new(self.seed, 100 + u64::from(till)));
             async move {
                 loop {
-                    // A fifth of the rounds is a batch.
+                    // One round in five is a batch.
                     let amount = if dice.below(5) == 0 { 3 } else { 1 };
                     let first = next.fetch_add(amount, Ordering::Relaxed);
                     if first >= receipts {
@@ -74,7 +74,7 @@ impl Erp {
     }
 
     async fn sell_one(&self, body: &Value, dice: &mut Dice) {
-        // One of ten is a till whose user pressed twice.
+        // One request in ten is sent twice, as when a user presses twice.
         let presses = if dice.below(10) == 0 { 2 } else { 1 };
         let phase = if body["payload"]["InformacionReferencia"].is_null() {
             Phase::Sale
@@ -91,7 +91,8 @@ impl Erp {
         }
     }
 
-    /// A note on what was sold just now, whose verdict is not known yet. Whoever is refused it is told why: the sale was rejected.
+    /// Issues a note on a receipt whose verdict is not known yet. A rejection is only valid if the receipt was
+    /// rejected.
     async fn correct(&self, sale: &Value, dice: &mut Dice) {
         let key = sale["idempotency_key"].as_str().unwrap();
         let sold = self.books.sale(key);
@@ -136,8 +137,8 @@ impl Erp {
         }
     }
 
-    /// Two tills type the same number for different sales: one has it, and the other is told. Both have it only one after the
-    /// other, when a rejection left it free in between; the proof looks at that.
+    /// Two tills state the same number for different sales: one gets it, the other a conflict. Both can get it only in
+    /// turn, after a rejection left it free; `proof` checks that.
     async fn collide(&self, number: u32) {
         let sale = |till: &str, amount: u32| {
             let mut payload = payload(&self.desk.caller.rnc, &self.desk.today(), "44", amount);
@@ -185,7 +186,7 @@ impl Erp {
         note
     }
 
-    /// A plain sale, for whoever needs one more.
+    /// Issues one more plain receipt.
     pub(crate) async fn sell_plain(&self, key: &str) {
         let payload = payload(&self.desk.caller.rnc, &self.desk.today(), "31", 1_000);
         let body = request(key, "31", payload);
@@ -235,7 +236,7 @@ impl Erp {
                 assert_eq!(answer.body["status"], state, "{}", answer.body);
                 self.books.withdraw(key, state);
             }
-            // The time came meanwhile.
+            // The receipt became due in the meantime.
             409 => {}
             _ => panic!("{} {} for {path}", answer.status, answer.body),
         }

@@ -1,4 +1,4 @@
-//! Why receipts may have failed, and others not.
+//! Valid reasons for failed receipts.
 
 use serde_json::Value;
 
@@ -6,11 +6,11 @@ use super::authority::Struck;
 use super::books::{Sale, Sales};
 use super::proof::Records;
 
-/// Faults that say no to a document without a verdict.
+/// Faults that reject a document without a verdict.
 const REFUSALS: [&str; 1] = ["empty"];
-/// What a note fails with that can no longer become valid.
+/// Error codes of a note that can no longer become valid.
 const OF_NOTES: [&str; 2] = ["modified_receipt_not_accepted", "modified_receipt_balance"];
-/// The receipts that failed for a reason that neither the authority's orders nor the books give.
+/// The receipts whose failure is explained neither by a fault of the authority nor by the harness's records.
 pub(crate) fn unexplained(sales: &Sales, records: &Records, struck: &[Struck]) -> Vec<String> {
     let was_rejected = |encf: &str| {
         let mut of_number = records.values().filter(|record| record["encf"] == encf);

@@ -1,4 +1,4 @@
-//! Who kills the process, and starts it again on the same state and port.
+//! Kills the process and restarts it with the same state and port.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,19 +15,19 @@ use super::dice::Dice;
 use crate::program::Program;
 use crate::support::Caller;
 
-/// How long the killer waits for an operation of the kind that is to be hit, and how often it looks.
+/// How long the killer waits for an operation of the chosen kind, and how often it looks.
 const LURKING: Duration = Duration::from_secs(8);
-/// The same at the end, for a kind that no kill of a long run has hit: without kills in between it comes.
+/// The last wait in a long run, for a kind that no kill has hit: without other kills, such an operation appears.
 const LURKING_AT_LAST: Duration = Duration::from_secs(90);
 const LOOK: Duration = Duration::from_millis(5);
 
-/// The program and what it is started with.
+/// The program and its arguments.
 pub(crate) struct Victim {
     program: Option<Program>,
     folder: PathBuf,
     arguments: Vec<String>,
     pub(crate) kills: u32,
-    /// Files of queues that were lost.
+    /// Queue files that were deleted.
     losses: u32,
 }
 
@@ -41,7 +41,7 @@ impl Victim {
             losses: 0,
         };
         victim.restart().await;
-        // Callers know one address.
+        // Callers know one URL, so restarts reuse the port.
         let base_url = victim.program().caller().base_url;
         let port = base_url.rsplit(':').next().unwrap();
         victim.arguments.extend(["--port".to_owned(), port.to_owned()]);
@@ -52,14 +52,14 @@ impl Victim {
         self.program.as_ref().unwrap()
     }
 
-    /// SIGKILL, something while the process is down, and a new start.
+    /// Kills the process with SIGKILL, runs `meanwhile`, and restarts it.
     pub(crate) async fn kill_and(&mut self, meanwhile: impl FnOnce()) {
         self.stop().await;
         meanwhile();
         self.restart().await;
     }
 
-    /// SIGKILL, and every queue has lost its messages when the process starts again.
+    /// Kills the process with SIGKILL, and deletes all queued messages before the restart.
     async fn kill_and_lose_messages(&mut self) {
         self.stop().await;
         for file in std::fs::read_dir(self.folder.join("aws")).unwrap() {
@@ -72,13 +72,13 @@ impl Victim {
         self.restart().await;
     }
 
-    /// From the next start on AWS calls fail at this rate.
+    /// Injects faults into AWS calls from the next start on.
     pub(crate) async fn disturb(&mut self, rate: &str) {
         self.arguments.extend(["--aws-faults".to_owned(), rate.to_owned()]);
         self.kill_and(|| ()).await;
     }
 
-    /// A last kill; after it AWS behaves.
+    /// A last kill; after it AWS calls succeed.
     pub(crate) async fn calm(&mut self) {
         let place = self.arguments.iter().position(|argument| argument == "--aws-faults");
         let place = place.unwrap();
@@ -102,8 +102,8 @@ impl Victim {
     }
 }
 
-/// Kills so many times, each time in the middle of another kind of operation. Just after the authority answered about a verdict all
-/// messages are lost too: whoever is to be told of it is known to the table alone then. Between the kills counters are damaged.
+/// Kills the process `kills` times, each time during another kind of operation. A kill just after a verdict also loses
+/// all messages: only the table then knows who must be notified. Counters are damaged between the kills.
 pub(crate) async fn rage(victim: &mut Victim, desk: &Desk, company: &str, kills: u32, mut dice: Dice) -> Tally {
     let (mut tally, mut tried) = (Tally::default(), Tally::default());
     for kill in 0..kills {
@@ -127,14 +127,14 @@ pub(crate) async fn rage(victim: &mut Victim, desk: &Desk, company: &str, kills:
     tally
 }
 
-/// One kill, in the middle of an operation of this kind if one comes in time.
+/// Kills the process once, during an operation of this kind if one starts in time.
 async fn strike(victim: &mut Victim, desk: &Desk, phase: Phase, lurking: Duration, dice: &mut Dice, tally: &mut Tally) {
     let is_met = lurk(&desk.board, &desk.caller, phase, lurking).await;
-    // In the middle of it, wherever that is.
+    // A random point of the operation.
     tokio::time::sleep(dice.millis(0, 60)).await;
     let mut hit = desk.board.under_way();
     if is_met && !hit.contains(&phase) {
-        // It was answered just now; what it began goes on.
+        // It was answered just now; the work that it started continues.
         hit.push(phase);
     }
     for phase in hit {
@@ -147,7 +147,7 @@ async fn strike(victim: &mut Victim, desk: &Desk, phase: Phase, lurking: Duratio
     }
 }
 
-/// Every third kill strikes just after a verdict, the others the kind of operation that was hit and tried least.
+/// Every third kill hits a verdict; the others hit the kind with the fewest hits and attempts.
 fn next_phase(kill: u32, tally: &Tally, tried: &Tally) -> Phase {
     if kill.is_multiple_of(3) {
         return Phase::Verdict;
@@ -158,7 +158,7 @@ fn next_phase(kill: u32, tally: &Tally, tried: &Tally) -> Phase {
         .unwrap()
 }
 
-/// Waits until an operation of this kind is under way, if one is before long.
+/// Waits until an operation of this kind is open; `false` if none starts in time.
 async fn lurk(board: &Board, authority: &Caller, phase: Phase, lurking: Duration) -> bool {
     let end = Instant::now() + lurking;
     let before = verdicts(authority).await;
@@ -175,7 +175,7 @@ async fn lurk(board: &Board, authority: &Caller, phase: Phase, lurking: Duration
     false
 }
 
-/// How often the authority answered where verdicts are told.
+/// The number of the authority's responses that report verdicts.
 async fn verdicts(authority: &Caller) -> u64 {
     let url = format!("{}/_control/counters", authority.simulator_url);
     let counters = authority.send(Method::GET, &url, None, None).await.expect(200);

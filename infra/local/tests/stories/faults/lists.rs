@@ -1,4 +1,4 @@
-//! Holds every list of the system, and its summary, against the harness's own books.
+//! Compares every list of the system, and its summary, with the harness's own records.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use super::books::{Sale, Sales};
 use super::desk::Desk;
 use crate::support::Caller;
 
-/// As many as a page may have.
+/// Upper bound of a page.
 const PAGE: usize = 100;
-/// Until the lists are walked again.
+/// The pause before the lists are read again.
 const PAUSE: Duration = Duration::from_secs(5);
-/// Lists walked at a time.
+/// Lists read concurrently.
 const WALKS: usize = 3;
 const STATES: [&str; 12] = [
     "received",
@@ -32,7 +32,7 @@ const STATES: [&str; 12] = [
     "incapacity",
     "failed",
 ];
-/// The states that the summary counts; `failed` is none of them, because the operator can have such a receipt retried.
+/// The states that the summary counts. `failed` is excluded, because an operator can retry such a receipt.
 const ENDS: [&str; 5] = [
     "accepted",
     "conditionally_accepted",
@@ -51,7 +51,7 @@ pub(crate) struct Row {
     pub(crate) pesos: u64,
 }
 
-/// What the books say now that everything has come to rest.
+/// The expected rows, now that all work is finished.
 pub(crate) fn rows(sales: &Sales, records: &BTreeMap<String, Value>) -> Vec<Row> {
     let row = |(key, sale): (&String, &Arc<Sale>)| Row {
         public_id: sale.public_id().to_owned(),
@@ -62,7 +62,7 @@ pub(crate) fn rows(sales: &Sales, records: &BTreeMap<String, Value>) -> Vec<Row>
     sales.iter().map(row).collect()
 }
 
-/// How many receipts are in each state.
+/// The number of receipts in each state.
 pub(crate) fn states(rows: &[Row]) -> BTreeMap<&str, usize> {
     let mut states = BTreeMap::new();
     for row in rows {
@@ -71,7 +71,7 @@ pub(crate) fn states(rows: &[Row]) -> BTreeMap<&str, usize> {
     states
 }
 
-/// Waits until lists and summary are as the books say, and gives what is not. Housekeeping may still be at work.
+/// Waits until lists and summary match, and returns the remaining differences. Housekeeping may still be running.
 pub(crate) async fn disagree(desk: &Desk, rows: &[Row], patience: Duration) -> Vec<String> {
     let end = Instant::now() + patience;
     loop {
@@ -88,7 +88,7 @@ pub(crate) async fn disagree(desk: &Desk, rows: &[Row], patience: Duration) -> V
     }
 }
 
-/// Walks every list in full, and gives what is not as the books say.
+/// Reads every list in full, and returns the differences.
 async fn lists_disagree(caller: &Caller, rows: &[Row]) -> Vec<String> {
     let mut walks = vec![
         ("/client/documents?".to_owned(), None, None),
@@ -114,7 +114,7 @@ async fn lists_disagree(caller: &Caller, rows: &[Row]) -> Vec<String> {
     problems.concat()
 }
 
-/// All pages of a list, and some that the books do not expect.
+/// Reads the pages of a list up to the first empty one, and at least up to the expected number.
 async fn walk(caller: &Caller, path: &str, expected: usize) -> Vec<Value> {
     let mut pages = Vec::new();
     loop {
@@ -131,7 +131,7 @@ async fn walk(caller: &Caller, path: &str, expected: usize) -> Vec<Value> {
     }
 }
 
-/// Holds the pages of a list against the books.
+/// Compares the pages of a list with the expected rows.
 pub(crate) fn list_disagrees(path: &str, pages: &[Value], expected: &[&Row]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut open: BTreeMap<&str, &Row> = expected.iter().map(|row| (row.public_id.as_str(), *row)).collect();
@@ -171,12 +171,12 @@ pub(crate) fn list_disagrees(path: &str, pages: &[Value], expected: &[&Row]) -> 
     problems
 }
 
-/// Holds the month of `GET /client/summary` against the books, which were all written in it.
+/// Compares the month of `GET /client/summary` with the rows, all of which are from that month.
 pub(crate) fn summary_disagrees(summary: &Value, rows: &[Row]) -> Vec<String> {
     let month = &summary["receipts"]["month"];
     let mut problems = Vec::new();
     let mut compare = |what: String, told: &Value, expected: Value| {
-        // What there is none of may be left out.
+        // A zero may be left out.
         if told != &expected && !(told.is_null() && (expected == json!(0) || expected == json!("0.00"))) {
             problems.push(format!("the month's {what} is {told}, the books have {expected}"));
         }

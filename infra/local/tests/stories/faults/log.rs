@@ -1,10 +1,10 @@
-//! What the program's log must say, and must not say.
+//! Assertions on the program's log.
 
 use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// A verdict is one write: whoever makes it says so, and nobody else does.
+/// A verdict is one write, and only its writer logs it.
 pub(crate) fn verdicts_were_written_once(log: &str) {
     let mut written = BTreeSet::new();
     for line in log.lines().filter(|line| line.contains(" verdict receipt.id=")) {
@@ -13,8 +13,9 @@ pub(crate) fn verdicts_were_written_once(log: &str) {
     assert!(!written.is_empty(), "no verdict in the log");
 }
 
-/// Housekeeping claims what it queues: one time of a receipt brings one message, and the next time that it sets is ten minutes
-/// away at least. Whoever holds the receipt meanwhile may set an earlier one. Gives how many messages there were.
+/// Housekeeping claims a receipt before it enqueues a job: one due time leads to one message, and the next due time is
+/// at least ten minutes later. A worker that holds the lease meanwhile may set an earlier one. Returns the number of
+/// messages.
 pub(crate) fn each_time_brought_one_message(log: &str) -> usize {
     let mut claimed = BTreeSet::new();
     for line in log
@@ -33,7 +34,7 @@ pub(crate) fn each_time_brought_one_message(log: &str) -> usize {
     claimed.len()
 }
 
-/// The receipt that a line of the log is about.
+/// The receipt in a line of the log.
 fn receipt_of(line: &str) -> &str {
     field_of(line, "receipt.id")
 }

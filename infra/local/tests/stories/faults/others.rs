@@ -1,4 +1,4 @@
-//! What must hold between the company and others when everything has come to rest.
+//! Assertions about the company and its partners, after all work is finished.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,16 +14,16 @@ use super::partners::{Entries, inbox};
 use super::proof::Records;
 use crate::support::eventually;
 
-/// Faults that say no to a message without the service's own words.
+/// Faults that reject a message without the service's own error text.
 const REFUSALS: [&str; 1] = ["empty"];
 
-/// What an annulment says that the authority refused the second time.
+/// The message of an annulment that the authority rejected on a retry.
 const LOST: &str = "the answer to an earlier attempt was lost";
 
 /// The items of each number.
 type Inbox = BTreeMap<String, Vec<Value>>;
 
-/// Both companies, and what the faults were.
+/// Both companies, and the faults of the run.
 pub(crate) struct Others<'o> {
     pub(crate) desk: &'o Desk,
     pub(crate) buyer: &'o Desk,
@@ -41,7 +41,8 @@ impl Others<'_> {
         self.received_is_kept().await;
     }
 
-    /// What was accepted is at its buyer, once and byte for byte; what the buyer said of it is here.
+    /// Each accepted receipt is in its buyer's inbox, once and byte for byte; the buyer's approval or rejection is
+    /// here.
     async fn buyers_have_what_was_sold(&self, records: &Records) {
         for (key, given) in &self.entries.sold {
             eventually(&format!("{key} is at its buyer"), self.patience, async || {
@@ -79,7 +80,8 @@ impl Others<'_> {
         }
     }
 
-    /// Every answer to a receipt came to its issuer and to the authority, unless the authority was ordered to refuse it.
+    /// Every approval or rejection reached the issuer and the authority, unless a fault made the authority reject
+    /// it.
     async fn approvals_are_told(&self) {
         for (id, _) in self.entries.sold.values().flatten() {
             let path = format!("/ecf/acecf/{id}");
@@ -91,8 +93,8 @@ impl Others<'_> {
         }
     }
 
-    /// Every annulment was accepted, unless the authority was ordered to refuse it. Of one whose first answer was lost nobody can
-    /// tell: its numbers stay locked.
+    /// Every annulment was accepted, unless a fault ordered the authority to reject it. If its first response was lost,
+    /// the result is unknown: its numbers stay locked.
     async fn annulments_are_accepted(&self) {
         let mut others = Vec::new();
         for id in &self.entries.annulled {
@@ -103,12 +105,12 @@ impl Others<'_> {
                 others.push(annulment);
             }
         }
-        // An annulment names ranges, and an order no number of them.
+        // An annulment names ranges, while a fault names no number of them.
         let ordered = self.refusals("anulacionrangos", "");
         assert!(others.len() <= ordered, "{ordered} were to be refused: {others:#?}");
     }
 
-    /// The numbers of an annulment go to nobody else.
+    /// The numbers of an annulment are not available to others.
     async fn stays_locked(&self, annulment: &Value) {
         let key = format!("again {}", annulment["public_id"].as_str().unwrap());
         let again = json!({ "idempotency_key": key, "cancellations": annulment["cancellations"] });
@@ -116,7 +118,7 @@ impl Others<'_> {
         assert_eq!(refused.expect(409)["detail"]["code"], "numbers_used", "{annulment}");
     }
 
-    /// What was acknowledged to its issuer is in the inbox, once, and was told.
+    /// Each acknowledged receipt of an issuer is in the inbox, once, and its webhook was delivered.
     async fn received_is_kept(&self) {
         let inbox = inbox(self.desk).await;
         for encf in &self.entries.received {
@@ -134,7 +136,7 @@ impl Others<'_> {
         .await;
     }
 
-    /// What was pending and is no longer.
+    /// Waits until a pending record is finished.
     async fn finished(&self, desk: &Desk, path: &str) -> Value {
         eventually(path, self.patience, async || {
             let now = desk.get(path).await;
@@ -143,7 +145,7 @@ impl Others<'_> {
         .await
     }
 
-    /// How often the authority was ordered to refuse what this number is about.
+    /// The number of times that a fault rejected this number.
     fn refusals(&self, service: &str, encf: &str) -> usize {
         let is_refusal = |one: &&Struck| REFUSALS.contains(&one.fault.as_str());
         let of_number = |one: &&Struck| one.service == service && one.encf == encf;

@@ -1,5 +1,5 @@
-//! The company among others: what it sells to a buyer on the same system, what other issuers send it, what each says of it, and the
-//! numbers that it annuls.
+//! The company and its partners: receipts to a buyer on the same system, receipts from another issuer, approvals and
+//! rejections, and annulled numbers.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -20,19 +20,19 @@ use super::erp::request;
 use crate::exchange::answer;
 use crate::payloads::payload;
 
-/// How long an actor looks for the next step of one receipt before it goes on to another.
+/// How long an actor waits for the next step of one receipt before it continues with another.
 const STEP: Duration = Duration::from_secs(20);
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Where the annulled numbers begin, far from those that are used.
+/// First annulled number, far from those in use.
 const ANNULLED_FROM: u32 = 9_000_000;
 
-/// What was done with others; clones share it.
+/// Records of exchanges with partners; clones share them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ledger(Arc<Mutex<Entries>>);
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Entries {
-    /// The keys of what was sold to the buyer, and what the buyer said of it: the approval's id and `estado`.
+    /// The keys of the receipts to the buyer, with the buyer's approval or rejection: its id and `estado`.
     pub(crate) sold: BTreeMap<String, Option<(String, String)>>,
     /// Numbers that another issuer sent and that were acknowledged.
     pub(crate) received: Vec<String>,
@@ -46,7 +46,7 @@ impl Ledger {
     }
 }
 
-/// Sells to the buyer, follows each receipt to it, and lets it answer.
+/// Issues receipts to the buyer, follows each to the buyer's inbox, and lets the buyer answer.
 pub(crate) async fn trade(
     desk: &Desk,
     buyer: &Desk,
@@ -56,7 +56,7 @@ pub(crate) async fn trade(
     stop: &CancellationToken,
 ) {
     let mut dice = Dice::new(seed, 300);
-    // The keys of what the buyer did not answer yet, by number.
+    // Keys of the receipts that the buyer has not answered yet, by number.
     let mut open = BTreeMap::new();
     for number in 0_u32.. {
         let key = format!("trade-{number}");
@@ -70,7 +70,7 @@ pub(crate) async fn trade(
         ledger.0.lock().unwrap().sold.insert(key.clone(), None);
         open.insert(sold.body["encf"].as_str().unwrap().to_owned(), key);
         watch_delivery(desk, buyer, &sold.body).await;
-        // Also what came in or was confirmed after the buyer had given up on it.
+        // Includes receipts that arrived or were confirmed after the buyer had stopped waiting.
         for item in newest_of_inbox(buyer).await.into_iter().filter(is_confirmed) {
             let Some(key) = open.remove(item["encf"].as_str().unwrap()) else {
                 continue;
@@ -91,7 +91,7 @@ pub(crate) async fn trade(
     }
 }
 
-/// Waits until a receipt is in the buyer's inbox and the authority has confirmed it, for a while.
+/// Waits up to [`STEP`] until a receipt is in the buyer's inbox and the authority has confirmed it.
 async fn watch_delivery(desk: &Desk, buyer: &Desk, sold: &Value) {
     let path = format!("/ecf/{}", sold["public_id"].as_str().unwrap());
     let is_final = async || {
@@ -109,12 +109,12 @@ async fn watch_delivery(desk: &Desk, buyer: &Desk, sold: &Value) {
     buyer.watch(STEP, confirmed).await;
 }
 
-/// Only what the authority accepted can be answered, and the buyer asks it by itself.
+/// Only receipts that the authority accepted can be answered. The buyer's system asks the authority by itself.
 fn is_confirmed(item: &Value) -> bool {
     item["authority_state"] == "accepted" || item["authority_state"] == "conditionally_accepted"
 }
 
-/// The items of a number that is among the newest.
+/// The items of a number among the newest of the inbox.
 async fn of_inbox(desk: &Desk, encf: &Value) -> Vec<Value> {
     let newest = newest_of_inbox(desk).await.into_iter();
     newest.filter(|item| item["encf"] == *encf).collect()
@@ -144,7 +144,7 @@ pub(crate) async fn inbox(desk: &Desk) -> BTreeMap<String, Vec<Value>> {
     found
 }
 
-/// Another issuer sends the company receipts, each until it is acknowledged, and the company takes some over.
+/// Another issuer sends receipts to the company, each until it is acknowledged, and the company takes some over.
 pub(crate) async fn receive(desk: &Desk, p12: &[u8], ledger: &Ledger, seed: u64, stop: &CancellationToken) {
     let identity = Identity::from_pkcs12(p12, ecf_local::CERTIFICATE_PIN, Clock::system().now()).unwrap();
     let http = reqwest::Client::builder().timeout(PATIENCE).build().unwrap();
@@ -168,7 +168,7 @@ pub(crate) async fn receive(desk: &Desk, p12: &[u8], ledger: &Ledger, seed: u64,
     }
 }
 
-/// Sends a receipt until it is acknowledged. Only one whose earlier acknowledgement was lost may be there already.
+/// Sends a receipt until it is acknowledged. A duplicate is only valid if an earlier acknowledgement was lost.
 async fn send(desk: &Desk, http: &reqwest::Client, xml: Vec<u8>) {
     let caller = &desk.caller;
     let url = format!("{}/{}/testecf/fe/Recepcion/api/ecf", caller.base_url, caller.rnc);
@@ -196,7 +196,7 @@ async fn send(desk: &Desk, http: &reqwest::Client, xml: Vec<u8>) {
     panic!("no acknowledgement within {PATIENCE:?}, last: {last}");
 }
 
-/// Annuls a few numbers after the other.
+/// Annuls one small range after the other.
 pub(crate) async fn annul(desk: &Desk, ledger: &Ledger, seed: u64, stop: &CancellationToken) {
     let mut dice = Dice::new(seed, 500);
     for number in 0_u32.. {

@@ -1,4 +1,4 @@
-//! What must hold of receipts when everything has come to rest.
+//! Assertions about receipts, after all work is finished.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,23 +25,23 @@ const ENDS: [&str; 6] = [
     "cancelled",
     "incapacity",
 ];
-/// How many rounds of questions pass until a sale more is made for notes that wait.
+/// Rounds of polls after which one more receipt is issued for waiting notes.
 const ROUNDS: u32 = 30;
 
-/// How many rounds pass until the run says how far it is.
+/// Rounds of polls between two progress messages.
 const PROGRESS: u32 = 120;
-/// Requests at a time.
+/// Concurrent requests.
 const AT_A_TIME: usize = 4;
-/// Until the receipts that are open are looked at again.
+/// The pause before open receipts are polled again.
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// The records under the caller's keys.
+/// The records by idempotency key.
 pub(crate) type Records = BTreeMap<String, Value>;
 
-/// Waits until each receipt is final, visibly failed, or the operator's, and gives the records.
+/// Waits until each receipt is final, failed, or awaits the operator, and returns the records.
 ///
-/// A note on a receipt that was rejected, and whose number was left free, waits for the next receipt of that number: while there are
-/// such notes, more is sold.
+/// A note on a rejected receipt whose number was left free awaits the next receipt of that number: while such notes
+/// exist, more receipts are issued.
 pub(crate) async fn rest(erp: &Erp, patience: Duration) -> Records {
     let (mut records, mut round) = (Records::new(), 0_u32);
     eventually("every receipt comes to rest", patience, async || {
@@ -59,7 +59,7 @@ pub(crate) async fn rest(erp: &Erp, patience: Duration) -> Records {
                 records.insert(key, record);
             } else if sale.modifies.is_some() && record["status"] == "signed" {
                 let failed = records.values().filter(|one| one["status"] == "failed");
-                // What it modifies waits for a person, so the note would wait too.
+                // The modified receipt awaits an operator, so the note would wait as well.
                 if failed
                     .into_iter()
                     .any(|one| one["encf"].as_str() == sale.modifies.as_deref())
@@ -89,7 +89,7 @@ pub(crate) async fn rest(erp: &Erp, patience: Duration) -> Records {
     records
 }
 
-/// Each record is the one that was promised, and a number is on two only if all but the last of them were rejected.
+/// Each record matches its first response. A number may occur twice only if all records but the last are rejected.
 pub(crate) fn promises_are_kept(sales: &Sales, records: &Records) {
     let mut in_use = BTreeMap::new();
     for (key, sale) in sales {
@@ -108,7 +108,7 @@ pub(crate) fn promises_are_kept(sales: &Sales, records: &Records) {
             is_withdrawn.then(|| record["status"].as_str().unwrap()),
             "{key} was withdrawn and is not, or is and was not: {record}"
         );
-        // What failed before it was signed has its reason judged by itself.
+        // `failures` checks receipts that failed before they were signed.
         if is_withdrawn || record["status"] == "failed" && record["encf"].is_null() {
             continue;
         }
@@ -122,7 +122,7 @@ pub(crate) fn promises_are_kept(sales: &Sales, records: &Records) {
     }
 }
 
-/// What the tax authority kept is what we say it said, and has the bytes that we hand out.
+/// The authority's records match the states and the bytes that the service returns.
 pub(crate) async fn the_authority_agrees(caller: &Caller, environment: &str, records: &Records) {
     let url = format!(
         "{}/_control/documents?rnc={}&ambiente={environment}",
@@ -156,7 +156,7 @@ pub(crate) async fn the_authority_agrees(caller: &Caller, environment: &str, rec
         let there = |codigo: i64| documents.iter().filter(|one| one["codigo"] == codigo).count();
         let here = |status: &str| records.iter().filter(|one| one["status"] == status).count();
         assert!(there(1) + there(4) <= 1, "{number} was accepted twice: {documents:#?}");
-        // The operator asks the authority about what nobody could look up.
+        // For an unknown outcome the operator asks the authority, so the states may differ.
         if records.iter().all(|record| record["error_code"] != "outcome_unknown") {
             for (status, codigo) in [("accepted", 1), ("rejected", 2), ("conditionally_accepted", 4)] {
                 assert_eq!(
@@ -174,8 +174,8 @@ pub(crate) async fn the_authority_agrees(caller: &Caller, environment: &str, rec
     compared.buffer_unordered(AT_A_TIME).collect::<()>().await;
 }
 
-/// Whether at most one rejection used the number, and no receipt got the number after it. A rejection that leaves it free lets
-/// another receipt have it.
+/// Whether at most one rejection used the number, and no later receipt got it. After a rejection that leaves the number
+/// free, another receipt may have it.
 fn is_used_once(documents: &[&Value], records: &[&Value]) -> bool {
     let last = records.iter().filter_map(|record| record["created_at"].as_str()).max();
     let earlier = records.iter().filter(|record| record["created_at"].as_str() < last);
@@ -188,7 +188,7 @@ fn is_used_once(documents: &[&Value], records: &[&Value]) -> bool {
     using.next().is_none() && !tracks.iter().any(|track| earlier.contains(&track))
 }
 
-/// Holds the bytes that we hand out against those that the authority received under a number.
+/// Compares the bytes that the service returns with those that the authority received under a number.
 async fn bytes_agree(caller: &Caller, number: &str, records: &[&Value], documents: &[&Value]) {
     let mut ours = BTreeSet::new();
     let kinds: BTreeSet<&str> = documents.iter().map(|one| one["kind"].as_str().unwrap()).collect();
@@ -197,7 +197,7 @@ async fn bytes_agree(caller: &Caller, number: &str, records: &[&Value], document
         for kind in &kinds {
             let file = if *kind == "RFCE" { "rfce" } else { "xml" };
             let found = caller.find(&format!("/ecf/{id}/{file}")).await;
-            // A number that a rejected summary left free may be on a receipt that was sent whole.
+            // A number that a rejected summary left free may be on a receipt that was sent in full.
             assert!(found.is_some() || kinds.len() > 1, "{id} has no {file}");
             ours.extend(found.map(|bytes| hex::encode(Sha256::digest(bytes))));
         }
@@ -210,12 +210,12 @@ async fn bytes_agree(caller: &Caller, number: &str, records: &[&Value], document
     );
 }
 
-/// What the authority received that no document of ours is.
+/// Documents at the authority that differ from all of ours.
 fn strange_bytes<'t>(ours: &BTreeSet<String>, theirs: &[&'t str]) -> Vec<&'t str> {
     theirs.iter().filter(|hash| !ours.contains(**hash)).copied().collect()
 }
 
-/// Every verdict was told, and nothing else.
+/// Every verdict was delivered to the webhook, and no other event.
 pub(crate) async fn verdicts_were_told(endpoint: &Endpoint, records: &Records, patience: Duration) {
     let of = |record: &Value, name: &str| record[name].as_str().unwrap().to_owned();
     eventually("every verdict is told", patience, async || {

@@ -1,6 +1,7 @@
-//! The time that the system lives in: when a run begins, and the night after it.
+//! The system's time: the begin of a run, and the nights after it.
 //!
-//! The state folder says since when time runs how fast ([`Clock::lapse`]); moved while the process is down, the system wakes up later.
+//! The state folder stores the speed of time and its start ([`Clock::lapse`]). If the start is moved while the process
+//! is down, the system continues at a later time.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
@@ -11,12 +12,13 @@ use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
 use serde_json::json;
 
-/// How many times faster than real time the system lives.
+/// Speed of the system's time relative to real time.
 pub(crate) const SPEED: u32 = 20;
-/// Ten minutes before midnight, so that a run meets one; a day of the month that leaves the nights after it in the same month.
+/// Ten minutes before midnight, so that a run crosses midnight. After the third of a month, the following nights are in
+/// the same month.
 const BEGIN: (i8, i8, i8) = (3, 23, 50);
 
-/// The system's time; clones follow it when it is moved.
+/// The system's time; clones share it.
 #[derive(Debug, Clone)]
 pub(crate) struct Time {
     file: PathBuf,
@@ -24,7 +26,7 @@ pub(crate) struct Time {
 }
 
 impl Time {
-    /// Sets the time of a system that was never started: the third of next month, before midnight.
+    /// Sets the time of a new system: the third of next month, before midnight.
     pub(crate) fn begin(folder: &Path) -> Self {
         let now = Clock::system().now();
         let (day, hour, minute) = BEGIN;
@@ -44,10 +46,10 @@ impl Time {
         Clock::lapse(*self.since.read().unwrap(), SPEED).now()
     }
 
-    /// Lets so much time pass at once. The process must not run.
+    /// Skips a duration. The process must not be running.
     pub(crate) fn skip(&self, by: SignedDuration) {
         let mut since = self.since.write().unwrap();
-        // What passed since then counts SPEED times, and once of it has passed anyway.
+        // Moving the start back by one second advances the system's time by SPEED - 1 seconds.
         *since -= by / i32::try_from(SPEED - 1).unwrap();
         std::fs::write(&self.file, json!({ "since": *since, "times": SPEED }).to_string()).unwrap();
     }

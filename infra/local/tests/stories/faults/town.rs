@@ -1,4 +1,5 @@
-//! Everybody of a run: the company, its buyer, another issuer, the authority, the endpoint, and the system between them.
+//! All participants of a run: the company, its buyer, another issuer, the authority, the endpoint, and the system
+//! between them.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -27,9 +28,9 @@ use crate::exchange::{self, BAKERY};
 use crate::payloads::payload;
 use crate::support::eventually;
 
-/// Receipts of the morning, for the notes of the day to refer to.
+/// Receipts issued before the faults start; notes refer to them.
 const ORIGINALS: u32 = 4;
-/// The rotation after the last one of the clerk.
+/// The number of the rotation after the clerk's last one.
 const LAST_ROTATION: u32 = u32::MAX;
 
 pub(crate) struct Town {
@@ -46,12 +47,12 @@ pub(crate) struct Town {
     pub(crate) certification: Erp,
     buyer: Desk,
     ledger: Ledger,
-    /// The webhook of verdicts, and that of what others send.
+    /// The webhook for verdicts, and the webhook for receipts and approvals from others.
     webhooks: [String; 2],
 }
 
 impl Town {
-    /// A quiet morning: the webhooks, the buyer, the key of CerteCF, and receipts for the notes of the day to refer to.
+    /// Sets up without faults: the webhooks, the buyer, the key of CerteCF, and receipts that notes refer to.
     pub(crate) async fn open(folder: &Path, weather: Weather) -> Self {
         let time = Time::begin(folder);
         let begun = time.now();
@@ -102,7 +103,7 @@ impl Town {
         }
     }
 
-    /// Everybody works while everything fails, until all is sold and killed; then nothing fails any more.
+    /// All actors work under faults, until all receipts are issued and all kills are done; then the faults stop.
     pub(crate) async fn bad_day(&mut self, weather: Weather) -> Tally {
         self.victim
             .disturb(&format!("{}:{}", weather.aws_percent, weather.seed))
@@ -146,7 +147,7 @@ impl Town {
         }
     }
 
-    /// The webhooks are those of the morning, and a secret that is rotated now signs what comes next.
+    /// The webhooks are those of the set-up, and a newly rotated secret signs the next deliveries.
     pub(crate) async fn webhooks_are_as_they_should(&self, patience: Duration) {
         let desk = &self.erp.desk;
         assert_eq!(clerk::webhooks(desk).await, self.webhooks.iter().cloned().collect());
@@ -162,13 +163,13 @@ impl Town {
         assert!(forged.is_empty(), "signed with no secret of the webhook: {forged:#?}");
     }
 
-    /// Time passes while the process is down.
+    /// Skips a duration while the process is down.
     pub(crate) async fn sleep(&mut self, time: SignedDuration) {
         let clock = self.time.clone();
         self.victim.kill_and(move || clock.skip(time)).await;
     }
 
-    /// The operator's check, until it finds nothing.
+    /// Repeats the operator's check until it finds nothing.
     pub(crate) async fn check(&self, environment: &'static str, patience: Duration) -> Audit {
         let scope = Scope {
             company: &self.company,
@@ -187,7 +188,7 @@ impl Town {
     }
 }
 
-/// Receipts that are accepted before anything fails.
+/// Issues receipts and waits until they are accepted, before the faults start.
 async fn originals(erp: &Erp) -> Vec<Original> {
     let desk = &erp.desk;
     let day = desk.today();

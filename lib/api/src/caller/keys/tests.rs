@@ -1,5 +1,5 @@
 use ecf::Environment;
-use ecf_store::{ApiKeyId, CompanyId, KeyScope};
+use ecf_store::{ApiKeyId, CompanyId, api_keys::KeyScope};
 
 use super::*;
 

@@ -1,5 +1,8 @@
 use ecf::{Environment, ReceiptState, ReceiptType};
-use ecf_store::{BuyerAnswer, CompanyId, ContentHash, Mode, ReceiptId, Scope, Signed};
+use ecf_store::{
+    CompanyId, ContentHash, ReceiptId, Scope,
+    receipts::{BuyerAnswer, Mode, Signed},
+};
 use serde_json::{Value, json};
 
 use super::*;
@@ -13,29 +16,15 @@ fn received() -> Receipt {
     Receipt {
         public_id: ReceiptId::of(ReceiptId::RECEIPT, &company, environment, "factura-1"),
         scope: Scope { company, environment },
-        company_rnc: "131880681".parse().unwrap(),
         idempotency_key: "factura-1".to_owned(),
         payload_hash: [0; 32],
-        ecf_type: ReceiptType::ALL[0],
         external_id: None,
         mode: Mode::Immediate,
         state: ReceiptState::Received,
         created_at: "2026-11-27T14:00:00.123Z".parse().unwrap(),
         updated_at: "2026-11-27T14:00:00.123Z".parse().unwrap(),
         scheduled_for: None,
-        monto_total: "1180.00".to_owned(),
-        rnc_comprador: None,
-        fecha_emision: "27-11-2026".parse().unwrap(),
-        signed: None,
         payload: None,
-        send_attempt: 0,
-        send_started_at: None,
-        has_lost_send: false,
-        lease_until: None,
-        lookup_negatives: 0,
-        looked_up_at: None,
-        track_id: None,
-        submitted_at: None,
         completed_at: None,
         error_code: None,
         error_message: None,
@@ -43,33 +32,61 @@ fn received() -> Receipt {
         taxauth_response: None,
         outbox: Vec::new(),
         predecessor: None,
-        earlier_track_ids: Vec::new(),
         note: None,
         waiting_notes: Vec::new(),
-        delivery_alarm_hours: None,
-        state_alarm: None,
         operator_decision: None,
-        lost_track_ids: Vec::new(),
-        buyer_delivery: None,
-        buyer_answer: None,
         notified_at: None,
         next_action_at: None,
+        fiscal: ecf_store::receipts::Fiscal {
+            company_rnc: "131880681".parse().unwrap(),
+            ecf_type: ReceiptType::ALL[0],
+            monto_total: "1180.00".to_owned(),
+            rnc_comprador: None,
+            fecha_emision: "27-11-2026".parse().unwrap(),
+            signed: None,
+        },
+        sending: ecf_store::receipts::Sending {
+            attempts: 0,
+            started_at: None,
+            has_lost_send: false,
+            lease_until: None,
+            lookup_negatives: 0,
+            looked_up_at: None,
+            track_id: None,
+            submitted_at: None,
+            earlier_track_ids: Vec::new(),
+            lost_track_ids: Vec::new(),
+        },
+        alarms: ecf_store::receipts::Alarms {
+            delivery_hours: None,
+            state: None,
+        },
+        buyer: ecf_store::receipts::Buyer {
+            delivery: None,
+            answer: None,
+        },
     }
 }
 
 fn accepted() -> Receipt {
     Receipt {
         state: ReceiptState::Accepted,
-        signed: Some(Signed {
-            encf: "E310000000001".parse().unwrap(),
-            sign_date: "27-11-2026 10:00:00".to_owned(),
-            security_code: "abc+/9".to_owned(),
-            signed_xml: ContentHash::from_bytes([1; 32]),
-            rfce: None,
-        }),
-        track_id: Some("d8ccca33".to_owned()),
         completed_at: Some("2026-11-27T14:00:03Z".parse().unwrap()),
         taxauth_response: Some(r#"{"estado":"Aceptado"}"#.to_owned()),
+        fiscal: ecf_store::receipts::Fiscal {
+            signed: Some(Signed {
+                encf: "E310000000001".parse().unwrap(),
+                sign_date: "27-11-2026 10:00:00".to_owned(),
+                security_code: "abc+/9".to_owned(),
+                signed_xml: ContentHash::from_bytes([1; 32]),
+                rfce: None,
+            }),
+            ..received().fiscal
+        },
+        sending: ecf_store::receipts::Sending {
+            track_id: Some("d8ccca33".to_owned()),
+            ..received().sending
+        },
         ..received()
     }
 }
@@ -176,7 +193,7 @@ fn a_rejection_is_explained_beside_the_authoritys_own_words() {
 #[test]
 fn a_summarised_receipt_is_stamped_at_the_other_host() {
     let mut receipt = accepted();
-    receipt.signed.as_mut().unwrap().rfce = Some(ContentHash::from_bytes([2; 32]));
+    receipt.fiscal.signed.as_mut().unwrap().rfce = Some(ContentHash::from_bytes([2; 32]));
     let view = FullDocumentView::of(&receipt, &StampHosts::default(), 12);
     let stamp = view.document.electronic_stamp.unwrap();
     assert!(
@@ -203,21 +220,27 @@ fn b4_a_document_shows_the_stages_that_it_reached_in_order_of_time() {
     let notified_at = Some("2026-11-27T14:00:05Z".parse().unwrap());
     let approved = Receipt {
         notified_at,
-        buyer_answer: Some(answer(EstadoAprobacion::Aceptado)),
+        buyer: ecf_store::receipts::Buyer {
+            answer: Some(answer(EstadoAprobacion::Aceptado)),
+            ..accepted().buyer
+        },
         ..accepted()
     };
     let notified = json!({ "name": "notified", "event": "accepted", "at": "2026-11-27T14:00:05.000Z" });
     let buyer = |name| json!({ "name": name, "event": "approval.received", "at": "2026-11-27T15:00:00.000Z" });
     assert_eq!(stages(approved.clone()), json!([notified, buyer("buyer_approved")]));
-    // The webhook took the verdict after the buyer's answer.
+    // The webhook accepted the verdict after the buyer's answer.
     let late = Receipt {
         notified_at: Some("2026-11-27T16:00:00Z".parse().unwrap()),
-        buyer_answer: Some(answer(EstadoAprobacion::Rechazado)),
+        buyer: ecf_store::receipts::Buyer {
+            answer: Some(answer(EstadoAprobacion::Rechazado)),
+            ..approved.buyer
+        },
         ..approved
     };
     assert_eq!(stages(late.clone())[0], buyer("buyer_rejected"));
     assert_eq!(stages(late)[1]["name"], "notified");
-    // Every stage that is shown is one of the published contract.
+    // Every stage in a view is one of the published contract.
     let rejected = Receipt {
         state: ReceiptState::Rejected,
         notified_at,

@@ -1,4 +1,4 @@
-//! The entries of a catalogue that a text may mean.
+//! Finds the entries of a catalogue that a text may mean.
 
 use super::super::Catalogue;
 use super::super::hints::distance;
@@ -7,10 +7,10 @@ use super::{alternatives, words};
 /// A code with its words.
 type Entry = (&'static str, &'static str);
 
-/// The most entries that are named.
+/// Upper bound of the entries that are named.
 const MOST: usize = 4;
 
-/// The entries that the text may mean, at most four. `also` has other names, each with its code.
+/// The entries that the text may mean, at most four. `also` lists other names, each with its code.
 pub(crate) fn meant_codes(catalogue: Catalogue, also: &[(&str, &str)], field: &str, text: &str) -> Vec<Entry> {
     const LONGEST: usize = 100;
     if text.len() > LONGEST {
@@ -41,8 +41,8 @@ pub(crate) fn meant_codes(catalogue: Catalogue, also: &[(&str, &str)], field: &s
     by_words(catalogue.iter().map(|entry| (*entry, words(entry.1))), &given, 0)
 }
 
-/// For an indicator of the codes 0 and 1, or 1 alone, what yes and no mean. The inner none stands for leaving the field
-/// out.
+/// For an indicator with codes 0 and 1, or only 1: the meaning of yes and no. The inner `None` means that the field
+/// should be left out.
 pub(crate) fn meant_switch(catalogue: Catalogue, text: &str) -> Option<Option<Entry>> {
     if !catalogue.iter().all(|(code, _)| matches!(*code, "0" | "1")) {
         return None;
@@ -59,15 +59,18 @@ pub(crate) fn meant_switch(catalogue: Catalogue, text: &str) -> Option<Option<En
 pub(crate) fn listed(entries: &[Entry]) -> String {
     let named: Vec<String> = entries
         .iter()
-        .map(|(code, words)| match words.is_empty() {
-            true => (*code).to_owned(),
-            false => format!("{code} ({words})"),
+        .map(|(code, words)| {
+            if words.is_empty() {
+                (*code).to_owned()
+            } else {
+                format!("{code} ({words})")
+            }
         })
         .collect();
     alternatives(&named)
 }
 
-/// How well a given word fits one of an entry; less is better.
+/// The distance between a given and a known word; smaller is better.
 fn fit(given: &str, known: &str) -> Option<usize> {
     const SHORTEST_PREFIX: usize = 4;
     if given == known {
@@ -80,14 +83,14 @@ fn fit(given: &str, known: &str) -> Option<usize> {
     prefix.then_some(2)
 }
 
-/// The word without plural and gender.
+/// The word without plural and gender endings.
 fn stem(word: &str) -> &str {
     let singular = word.strip_suffix('s').unwrap_or(word);
     singular.strip_suffix(['a', 'e', 'o']).unwrap_or(singular)
 }
 
-/// The entries that hold all given words: those that fit best, with the fewest other words. `slack` lets in what fits
-/// a little worse, when nothing fits exactly.
+/// The entries that contain all given words, best matches first and with the fewest other words. `slack` admits
+/// slightly worse matches when nothing matches exactly.
 fn by_words(entries: impl Iterator<Item = (Entry, Vec<String>)> + Clone, given: &[String], slack: usize) -> Vec<Entry> {
     if given.is_empty() {
         return Vec::new();
@@ -155,7 +158,7 @@ fn places(catalogue: Catalogue, province: bool, text: &str) -> Vec<Entry> {
     if !districts.is_empty() {
         return districts;
     }
-    // The name of a province alone: its municipalities.
+    // Only a province is named: its municipalities.
     let Some((province, _)) = provinces().first().copied() else {
         return Vec::new();
     };
@@ -169,14 +172,14 @@ fn is_municipality(code: &str) -> bool {
     code.ends_with("00") && !code.ends_with("0000")
 }
 
-/// The name of a place without what it is.
+/// The name of a place without the word for its kind.
 fn place_words(name: &str) -> Vec<String> {
     let mut words = words(name);
     words.retain(|word| !matches!(word.as_str(), "provincia" | "municipio" | "d" | "m"));
     words
 }
 
-/// Customary short forms in the names of places, written out.
+/// Usual abbreviations in names of places, expanded.
 fn expanded(word: &str) -> Vec<String> {
     let whole: &[&str] = match word {
         "provincia" | "municipio" | "prov" | "mun" => &[],

@@ -1,11 +1,11 @@
-//! Days in other spellings.
+//! Dates in other spellings.
 
 use jiff::civil::{Date, date};
 
 use crate::Fecha;
 
-/// The day that a text means, whatever its order and its separators. Where both orders are possible the day comes first,
-/// as in the Dominican Republic.
+/// The day that a text means, in any order and with any separators. If two orders are possible, the day comes first, as
+/// in the Dominican Republic.
 pub(crate) fn meant_day(text: &str) -> Option<Fecha> {
     let lower = text.to_lowercase();
     let parts: Vec<&str> = lower
@@ -76,7 +76,7 @@ fn month_of(name: &str) -> Option<i16> {
     i16::try_from(place + 1).ok()
 }
 
-/// `yyyyMMdd` and `ddMMyyyy` without separators, and the count of days by which spreadsheets store a date.
+/// `yyyyMMdd` and `ddMMyyyy` without separators, and the day count with which spreadsheets store a date.
 fn unbroken(text: &str) -> Option<Fecha> {
     const EPOCH_OF_SPREADSHEETS: Date = date(1899, 12, 30);
     if !is_number(text) {

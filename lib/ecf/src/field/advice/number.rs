@@ -2,16 +2,16 @@
 
 use rust_decimal::Decimal;
 
-/// The plain decimal that a text means.
+/// The plain decimal number that a text means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Meant {
-    /// This one.
+    /// A single meaning.
     One(String),
-    /// A comma before three digits: thousands, or decimals.
+    /// A comma before three digits: a thousands separator, or a decimal comma.
     ThousandsOrDecimals(String, String),
 }
 
-/// The decimal that a text means: currency signs, separators of thousands, a decimal comma and an exponent are known.
+/// The decimal number that a text means. Handles currency signs, thousands separators, a decimal comma and an exponent.
 pub(crate) fn meant_decimal(text: &str) -> Option<Meant> {
     let start = text.find(|character: char| character.is_ascii_digit() || matches!(character, '.' | ','))?;
     let end = text.rfind(|character: char| character.is_ascii_digit() || matches!(character, '.' | ','))? + 1;
@@ -49,14 +49,15 @@ pub(crate) fn meant_decimal(text: &str) -> Option<Meant> {
         return None;
     }
     let digits = groups.concat();
-    match whole.contains(separator) {
-        // `1,180,000`: the last separator is one more of thousands.
-        true => (fraction.len() == 3).then(|| Meant::One(format!("{digits}{fraction}"))),
-        false => Some(Meant::One(plain(&digits, fraction))),
+    if whole.contains(separator) {
+        // `1,180,000`: the last separator also separates thousands.
+        (fraction.len() == 3).then(|| Meant::One(format!("{digits}{fraction}")))
+    } else {
+        Some(Meant::One(plain(&digits, fraction)))
     }
 }
 
-/// Whether the digits may be the first group of a number in groups of three.
+/// Whether the digits may be the first group of a number with thousands separators.
 fn in_thousands(digits: &str) -> bool {
     (1..=3).contains(&digits.len()) && !digits.starts_with('0')
 }
@@ -69,7 +70,7 @@ fn plain(whole: &str, fraction: &str) -> String {
     }
 }
 
-/// The whole number that a text means. The three rates of the ITBIS are known.
+/// The whole number that a text means. The rates ITBIS1 to ITBIS3 have fixed values.
 pub(crate) fn meant_integer(field: &str, text: &str) -> Option<String> {
     match field {
         "ITBIS1" => return Some("18".to_owned()),

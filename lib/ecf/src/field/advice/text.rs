@@ -1,10 +1,10 @@
-//! Texts of a certain form in other spellings.
+//! Texts of a certain class in other spellings.
 
 use super::super::Class;
 use super::words;
 use crate::ReceiptType;
 
-/// The text of the class that the given one means. The result always fits the class.
+/// The text of this class that the given text means. The result always fits the class.
 pub(crate) fn meant_text(class: Class, text: &str, receipt_type: ReceiptType) -> Option<String> {
     let meant = match class {
         Class::Telephone => telephone(text),
@@ -24,8 +24,8 @@ pub(crate) fn meant_text(class: Class, text: &str, receipt_type: ReceiptType) ->
     meant.filter(|meant| !meant.is_empty() && class.complaint(meant, receipt_type).is_none())
 }
 
-/// Ten digits in three groups. A leading 1 is the country's code; what follows ten digits, apart from them, is an extension
-/// or another number.
+/// Ten digits in three groups. A leading 1 is the country code. Separate digits after the tenth are an extension or
+/// another number.
 fn telephone(text: &str) -> Option<String> {
     const NATIONAL: usize = 10;
     let mut digits = text.char_indices().filter(|(_, character)| character.is_ascii_digit());
@@ -33,7 +33,7 @@ fn telephone(text: &str) -> Option<String> {
     let mut end = 0;
     while number.len() < NATIONAL {
         let (index, digit) = digits.next()?;
-        // No area code begins with 1.
+        // Area codes never start with 1.
         if !(number.is_empty() && digit == '1') {
             number.push(digit);
         }
@@ -54,7 +54,7 @@ fn email(text: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// The text with blanks for all other characters.
+/// The text with all other characters replaced by blanks.
 fn only(text: &str, keep: fn(char) -> bool) -> String {
     let kept: String = text
         .chars()
@@ -63,7 +63,7 @@ fn only(text: &str, keep: fn(char) -> bool) -> String {
     kept.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The name of a country that is given by its two letters, for the most frequent ones.
+/// The name of a country for its two-letter code, for the most frequent ones.
 fn country(text: &str) -> Option<String> {
     let name = match words(text).concat().as_str() {
         "us" => "Estados Unidos",
@@ -81,7 +81,7 @@ fn country(text: &str) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// Where more text fits than in this field.
+/// Another field that holds a longer text.
 pub(crate) fn longer_field(field: &str) -> Option<&'static str> {
     match field {
         "NombreItem" => Some("DescripcionItem, which takes 1000"),

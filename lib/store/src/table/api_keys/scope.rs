@@ -1,27 +1,27 @@
-//! What a key may do within its company and environment.
+//! The permissions of a key within its company and environment.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// What a key may do; each scope includes those before it.
+/// The permissions of a key; each scope includes those before it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyScope {
-    /// Reads, and changes nothing.
+    /// Reads only.
     Read,
     /// Issues, withdraws and annuls receipts, acknowledges and answers received ones.
     Issue,
-    /// Everything: keys, certificate, settings, ranges, webhooks too.
+    /// Everything, including keys, certificate, settings, ranges and webhooks.
     #[default]
     Full,
 }
 
-/// A word that is none of the three.
+/// A text that is not a scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("scope {given:?} is not one of full, issue, read")]
 pub struct UnknownKeyScope {
-    /// The text as it came.
+    /// The given text.
     pub given: String,
 }
 
@@ -36,7 +36,7 @@ impl KeyScope {
         }
     }
 
-    /// As a key's items have it: keys from before scopes existed have none, and are `full`.
+    /// The stored form. Keys from before scopes existed have none, and are `full`.
     pub(super) fn stored(self) -> Option<&'static str> {
         (self != Self::Full).then_some(self.as_str())
     }

@@ -1,5 +1,5 @@
-//! Changes of a company's profile: only the attributes that change are written, so that two changes of different fields at
-//! the same time both last.
+//! Changes of a company's profile. Only the changed attributes are written, so that two concurrent changes of different
+//! fields both take effect.
 
 use ecf::Environment;
 use jiff::Timestamp;
@@ -13,27 +13,31 @@ use crate::{
     ids::CompanyId,
     table::{
         Table,
-        change::{Change, Edit},
+        change::{Change, FieldEdit},
+        condition::exists,
         item::{instant, text},
-        keys,
+        keys::{self, PK},
         write::Applied,
     },
 };
 
-/// What changes of a company.
+/// The changes of a company.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CompanyChanges {
-    /// Every company has one, so it is changed or left.
+    /// Every company has one, so it cannot be cleared.
     pub email: Option<String>,
-    pub trade_name: Edit<String>,
-    pub address: Edit<String>,
-    pub phone: Edit<String>,
+    pub trade_name: FieldEdit<String>,
+    pub address: FieldEdit<String>,
+    pub phone: FieldEdit<String>,
     pub default_environment: Option<Environment>,
     pub settings: SettingsChanges,
 }
 
 impl Table {
-    /// Changes a company's profile and settings. `None`: there is no such company.
+    /// Changes a company's profile and settings; `None` when the company does not exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn update_company(
         &self,
         company: &CompanyId,
@@ -50,7 +54,10 @@ impl Table {
         self.change_company(company, changes.settings.onto(change)).await
     }
 
-    /// Keeps a company from working; the first time's instant stays. `None`: there is no such company.
+    /// Deactivates a company; the time of the first call stays. `None` when the company does not exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn deactivate_company(&self, company: &CompanyId, now: Timestamp) -> Result<Option<Company>, StoreError> {
         let change = Change::of(keys::company(company))
             .set(UPDATED_AT, instant(now))
@@ -58,7 +65,10 @@ impl Table {
         self.change_company(company, change).await
     }
 
-    /// Lets a company work again. `None`: there is no such company.
+    /// Reactivates a company; `None` when it does not exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn activate_company(&self, company: &CompanyId, now: Timestamp) -> Result<Option<Company>, StoreError> {
         let change = Change::of(keys::company(company))
             .set(UPDATED_AT, instant(now))
@@ -67,10 +77,7 @@ impl Table {
     }
 
     async fn change_company(&self, company: &CompanyId, change: Change) -> Result<Option<Company>, StoreError> {
-        match self
-            .apply("update company", change.when("attribute_exists(#pk)"))
-            .await?
-        {
+        match self.apply("update company", change.when(exists(PK))).await? {
             Applied::Done(stored) => read_company(*company, &stored).map(Some),
             Applied::Refused(_) => Ok(None),
         }

@@ -1,5 +1,5 @@
-//! What a company may set about how its receipts are treated. An attribute that the company's item does not have means the
-//! default, so that items from before a setting existed read as they always did.
+//! A company's settings for its receipts. An absent attribute means the default, so that items from before a setting
+//! existed keep their meaning.
 
 use std::{fmt, str::FromStr};
 
@@ -8,7 +8,7 @@ use ecf::rules::OnConditional;
 use crate::{
     StoreError,
     table::{
-        change::{Change, Edit},
+        change::{Change, FieldEdit},
         item::{Stored, flag, number, text},
     },
 };
@@ -26,24 +26,24 @@ const RECEPTION_TOKEN: &str = "reception_token";
 /// A company's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompanySettings {
-    /// What becomes of a document that the authority would accept only conditionally, unless the request says otherwise;
-    /// `None`: the environment's default.
+    /// The treatment of a document that the authority would accept only conditionally, unless the request has its own;
+    /// `None` means the environment's default.
     pub on_conditional: Option<OnConditional>,
-    /// Whether a note is kept back until the verdict on its invoice.
+    /// Whether a note is held until the verdict on its invoice.
     pub hold_notes: bool,
-    /// How long a note waits for the successor of a rejected invoice.
+    /// How long a note waits for the successor of a rejected invoice, in hours.
     pub hold_notes_hours: u16,
-    /// What becomes of a certificate whose owner does not fit the company.
+    /// The treatment of a certificate whose owner is neither the company nor its delegate.
     pub certificate_owner: CertificateOwner,
-    /// A range with so many numbers left, or fewer, is told as low.
+    /// A warning is published when a range has this number of numbers left, or fewer.
     pub sequence_alert_remaining: u32,
-    /// A range is told as expiring so many days before its last.
+    /// A warning is published this number of days before a range expires.
     pub sequence_alert_days: u16,
-    /// Whether other issuers have to authenticate before they send something.
+    /// Whether other issuers must authenticate before they send documents.
     pub reception_token: bool,
     /// Whether receipts of type 45 are sent to their buyers too.
     pub deliver_45: bool,
-    /// Whether only receipts are approved or rejected that the authority accepted.
+    /// Whether only receipts that the authority accepted may be approved or rejected.
     pub approve_accepted_only: bool,
 }
 
@@ -63,19 +63,19 @@ impl Default for CompanySettings {
     }
 }
 
-/// What becomes of an uploaded certificate whose owner does not fit the company.
+/// The treatment of an uploaded certificate whose owner is neither the company nor its delegate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CertificateOwner {
-    /// It is taken, and the answer says so.
+    /// The certificate is accepted with a warning.
     Warn,
     Refuse,
 }
 
-/// A word that is neither of the two.
+/// A text that is neither of the two.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("certificate_owner {given:?} is not one of warn, refuse")]
 pub struct UnknownCertificateOwner {
-    /// The text as it came.
+    /// The given text.
     pub given: String,
 }
 
@@ -107,18 +107,18 @@ impl fmt::Display for CertificateOwner {
     }
 }
 
-/// What changes of a company's settings. One that is cleared has its default again.
+/// The changes of a company's settings. A cleared setting has its default again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SettingsChanges {
-    pub on_conditional: Edit<OnConditional>,
-    pub hold_notes: Edit<bool>,
-    pub hold_notes_hours: Edit<u16>,
-    pub certificate_owner: Edit<CertificateOwner>,
-    pub sequence_alert_remaining: Edit<u32>,
-    pub sequence_alert_days: Edit<u16>,
-    pub reception_token: Edit<bool>,
-    pub deliver_45: Edit<bool>,
-    pub approve_accepted_only: Edit<bool>,
+    pub on_conditional: FieldEdit<OnConditional>,
+    pub hold_notes: FieldEdit<bool>,
+    pub hold_notes_hours: FieldEdit<u16>,
+    pub certificate_owner: FieldEdit<CertificateOwner>,
+    pub sequence_alert_remaining: FieldEdit<u32>,
+    pub sequence_alert_days: FieldEdit<u16>,
+    pub reception_token: FieldEdit<bool>,
+    pub deliver_45: FieldEdit<bool>,
+    pub approve_accepted_only: FieldEdit<bool>,
 }
 
 impl SettingsChanges {

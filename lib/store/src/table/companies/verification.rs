@@ -1,4 +1,4 @@
-//! Verifying a company: from then on its RNC is its alone.
+//! Verification of a company, which makes it the exclusive owner of its RNC.
 
 use ecf::Rnc;
 use jiff::Timestamp;
@@ -10,16 +10,17 @@ use crate::{
     table::{
         Table,
         change::Change,
+        condition::exists,
         item::{NewItem, flag, instant, text},
-        keys,
+        keys::{self, PK},
         write::{Part, Transacted},
     },
 };
 
-/// What came of verifying a company.
+/// The result of verifying a company.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verification {
-    /// It is verified, now or before.
+    /// The company is verified, now or since before.
     Done,
     /// Another verified company has its RNC.
     RncTaken,
@@ -27,7 +28,10 @@ pub enum Verification {
 }
 
 impl Table {
-    /// Marks a company as the taxpayer that it says it is, together with its claim on the RNC. Twice is once.
+    /// Marks a company as the verified taxpayer, together with its claim on the RNC. A repeated call has no effect.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn verify_company(
         &self,
         company: &CompanyId,
@@ -37,7 +41,7 @@ impl Table {
         let verified = Change::of(keys::company(company))
             .set(VERIFIED, flag(true))
             .set(UPDATED_AT, instant(now))
-            .when("attribute_exists(#pk)");
+            .when(exists(PK));
         let owner = NewItem::new(&keys::rnc(rnc.as_str()))
             .with(COMPANY, text(company))
             .build();

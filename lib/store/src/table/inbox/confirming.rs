@@ -1,7 +1,7 @@
-//! What the tax authority says of a received receipt.
+//! The tax authority's answer about a received receipt.
 //!
-//! The question is asked until the answer is final; the item is on the due index meanwhile. The document whose security code the
-//! authority confirms gets the number, and the others of that number are superseded.
+//! The question is repeated until the answer is final; meanwhile the item is on the due index. The document whose
+//! security code the authority confirms gets the number, and supersedes the other documents with that number.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -10,28 +10,30 @@ use crate::{
     StoreError,
     ids::{InboxId, Scope},
     table::{
-        Announcement, Query, Table, announcements,
+        Query, Table,
+        announcements::{self, Announcement},
         change::Change,
+        condition::{equals, exists},
         item::{flag, instant, number, text},
-        keys::{self, DUE, Key},
-        write::{Applied, Part, Transacted},
+        keys::{self, DUE, Key, PK},
+        write::{Part, Transacted},
     },
 };
 
 /// When housekeeping asks about a receipt whose first question was lost.
 pub(super) const FIRST_LOOK: SignedDuration = SignedDuration::from_mins(2);
-/// How often a write is repeated because the item changed meanwhile.
+/// Upper bound of the tries when the item changes concurrently.
 const ROUNDS: usize = 5;
 
-/// What the tax authority says of a received receipt.
+/// The tax authority's answer about a received receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthorityState {
-    /// Not known yet.
+    /// There is no answer yet.
     Pending,
     Accepted,
     ConditionallyAccepted,
     Rejected,
-    /// After days the authority has no such document: other bytes of the number, or none.
+    /// After three days the authority does not have this document.
     NotFound,
 }
 
@@ -54,14 +56,18 @@ impl AuthorityState {
         }
     }
 
-    /// Whether the authority holds this very document as valid.
+    /// Whether the authority accepted this document.
     pub const fn is_acceptance(self) -> bool {
         matches!(self, Self::Accepted | Self::ConditionallyAccepted)
     }
 }
 
 impl Table {
-    /// Begins the next question, and says when the one after it is due. `false`: another attempt has it, or the answer is known.
+    /// Claims the next question, and sets the time of the one after it. Returns `false` when another attempt has it, or
+    /// the answer is final.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn claim_confirmation(
         &self,
         scope: &Scope,
@@ -71,19 +77,16 @@ impl Table {
         let change = Change::of(keys::inbox_item(scope, InboxList::All, &seen.id))
             .set(ASKED, number(seen.asked.saturating_add(1)))
             .set(DUE.sk, text(keys::due_sort(next)))
-            .when("attribute_exists(#ds)")
+            .when(exists(DUE.sk))
             .still(ASKED, (seen.asked > 0).then(|| number(seen.asked)));
-        Ok(matches!(
-            self.apply("claim confirmation", change).await?,
-            Applied::Done(_)
-        ))
+        self.applied("claim confirmation", change).await
     }
 
-    /// Records a final answer with its announcement. An accepted document gets the number, and the others of that number are
-    /// superseded.
+    /// Records a final answer with its announcement. An accepted document gets the number, and supersedes the other
+    /// documents with that number.
     ///
     /// # Errors
-    /// Also when the item keeps changing. The item stays on the due index then.
+    /// Fails when DynamoDB fails, and when the item keeps changing. The item stays on the due index then.
     pub async fn record_confirmation(
         &self,
         scope: &Scope,
@@ -95,7 +98,7 @@ impl Table {
         let Some(item) = self.inbox_item(scope, id).await? else {
             return Ok(());
         };
-        // The others first: while they are open, the item is on the due index.
+        // The other documents first: while they are open, the item is on the due index.
         if state.is_acceptance() {
             self.give_number(scope, &item).await?;
         } else {
@@ -109,7 +112,7 @@ impl Table {
         .await
     }
 
-    /// The confirmed document holds its number from now on, whatever came first.
+    /// Gives the number to the confirmed document, even if another one was first.
     async fn give_number(&self, scope: &Scope, item: &InboxItem) -> Result<(), StoreError> {
         let number = Change::of(keys::received_lock(scope, &item.rnc_emisor, &item.encf))
             .set(ID, text(item.id))
@@ -126,17 +129,17 @@ impl Table {
         Ok(())
     }
 
-    /// A document that the authority does not confirm holds no number.
+    /// A document that the authority does not confirm loses its number.
     async fn release_number(&self, scope: &Scope, item: &InboxItem) -> Result<(), StoreError> {
         let number = Change::of(keys::received_lock(scope, &item.rnc_emisor, &item.encf))
             .remove(&[PROVEN])
-            .when("#id = :id")
-            .bind(":id", text(item.id));
+            .when(equals(ID, text(item.id)));
         self.apply("release number of unconfirmed receipt", number).await?;
         Ok(())
     }
 
-    /// Changes an item and its copy in the list that it is in. With an announcement the change is final: nothing is due then.
+    /// Changes an item and its copy in its list. A change with an announcement is final, so it takes the item off the
+    /// due index.
     async fn change_item(
         &self,
         scope: &Scope,
@@ -157,12 +160,12 @@ impl Table {
             if news.is_some() {
                 record = record.remove(&[DUE.pk, DUE.sk]);
             }
-            let copy = on(keys::inbox_item(scope, current_list(&item), id)).when("attribute_exists(#pk)");
+            let copy = on(keys::inbox_item(scope, current_list(&item), id)).when(exists(PK));
             let mut parts = vec![Part::Update(record), Part::Update(copy)];
             parts.extend(news.map(|news| Part::PutNew(announcements::item(scope, news))));
             match self.transact(operation, parts).await? {
                 Transacted::Done => return Ok(()),
-                // The announcement is there: an earlier attempt was recorded, and its answer was lost.
+                // The announcement exists: an earlier attempt succeeded, and its answer was lost.
                 Transacted::Refused(refused) if refused.get(2).is_some_and(Option::is_some) => return Ok(()),
                 Transacted::Refused(_) => {}
             }

@@ -1,8 +1,9 @@
-//! Storing a receipt that another issuer sent.
+//! Stores a received receipt.
 //!
-//! Anybody can send a document that names any issuer. A number therefore belongs to a document only when its signer is trusted
-//! or the tax authority confirmed it; until then several documents of one number may be stored side by side. Each document is
-//! stored once: the hash of its signature is the key of a lock. (The security code, six characters of it, could be met on purpose.)
+//! Anyone can send a document that names any issuer. Therefore a number belongs to a document only when its signer is
+//! trusted or the tax authority confirmed it; until then several documents with the same number may coexist. Each
+//! document is stored once: the hash of its signature is the key of a lock. (The security code has only six characters,
+//! so an attacker could reproduce it.)
 
 use ecf::{Encf, Rnc};
 
@@ -11,37 +12,42 @@ use crate::{
     ContentHash, StoreError,
     ids::{InboxId, Scope},
     table::{
-        Announcement, Table, announcements,
+        Table,
+        announcements::{self, Announcement},
         change::Change,
+        condition::absent,
         item::{NewItem, flag, text},
         keys,
         write::{Part, Transacted},
     },
 };
 
-/// What became of a receipt that was to be stored.
+/// The result of storing a received receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
+pub enum InboxItemCreated {
     New,
-    /// This document was stored before, or its number belongs to another document.
+    /// This document is stored already, or its number belongs to another document.
     Duplicate,
 }
 
 impl Table {
     /// Stores a receipt together with its announcement. Its documents are in the bucket already.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn keep_received(
         &self,
         scope: &Scope,
         item: &InboxItem,
         signature: &ContentHash,
         news: &Announcement,
-    ) -> Result<Kept, StoreError> {
+    ) -> Result<InboxItemCreated, StoreError> {
         let copy = keys::received_copy(scope, &item.rnc_emisor, &item.encf, signature);
-        let number =
-            Change::of(keys::received_lock(scope, &item.rnc_emisor, &item.encf)).when("attribute_not_exists(#pv)");
-        let number = match item.proves_its_number() {
-            true => number.set(ID, text(item.id)).set(PROVEN, flag(true)),
-            false => number.set_once(ID, text(item.id)),
+        let number = Change::of(keys::received_lock(scope, &item.rnc_emisor, &item.encf)).when(absent(PROVEN));
+        let number = if item.proves_its_number() {
+            number.set(ID, text(item.id)).set(PROVEN, flag(true))
+        } else {
+            number.set_once(ID, text(item.id))
         };
         let parts = vec![
             Part::PutNew(NewItem::new(&copy).with(ID, text(item.id)).build()),
@@ -51,23 +57,27 @@ impl Table {
             Part::PutNew(announcements::item(scope, news)),
         ];
         match self.transact("store received receipt", parts).await {
-            Ok(Transacted::Done) => Ok(Kept::New),
-            Ok(Transacted::Refused(_)) => Ok(Kept::Duplicate),
-            // Perhaps only the answer was lost: the copy's lock tells whose it is.
+            Ok(Transacted::Done) => Ok(InboxItemCreated::New),
+            Ok(Transacted::Refused(_)) => Ok(InboxItemCreated::Duplicate),
+            // Perhaps only the answer was lost: the lock of the copy shows whose it is.
             Err(error) if error.is_retryable() => match self.read("read received copy", &copy).await? {
-                Some(copy) if copy.parse::<InboxId>(ID)? == item.id => Ok(Kept::New),
-                Some(_) => Ok(Kept::Duplicate),
+                Some(copy) if copy.parse::<InboxId>(ID)? == item.id => Ok(InboxItemCreated::New),
+                Some(_) => Ok(InboxItemCreated::Duplicate),
                 None => Err(error),
             },
             Err(error) => Err(error),
         }
     }
 
-    /// Whether this document was stored before, or its number belongs to another document.
+    /// Whether this document is stored already, or its number belongs to another document.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn was_received(
         &self,
         scope: &Scope,
-        (rnc_emisor, encf): (&Rnc, &Encf),
+        rnc_emisor: &Rnc,
+        encf: &Encf,
         signature: &ContentHash,
         xml: &ContentHash,
     ) -> Result<bool, StoreError> {
@@ -83,12 +93,15 @@ impl Table {
         if number.has(PROVEN) {
             return Ok(true);
         }
-        // Records of before have no copy's lock.
+        // Older records have no lock of the copy.
         let first = self.inbox_item(scope, &number.parse(ID)?).await?;
         Ok(first.is_some_and(|first| first.xml == *xml))
     }
 
-    /// What the issuer sent under this number: the document to which the number belongs, else the first that came.
+    /// The receipt with this number: the document to which the number belongs, otherwise the first one.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn received(
         &self,
         scope: &Scope,
@@ -102,6 +115,10 @@ impl Table {
         }
     }
 
+    /// The received receipt with this id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn inbox_item(&self, scope: &Scope, id: &InboxId) -> Result<Option<InboxItem>, StoreError> {
         let key = keys::inbox_item(scope, InboxList::All, id);
         let stored = self.read("read inbox item", &key).await?;

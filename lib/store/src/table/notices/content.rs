@@ -1,4 +1,4 @@
-//! What a notice says, and whom it is for.
+//! The content and the audience of a notice.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ids::{CompanyId, Scope},
-    table::{Edit, keys},
+    table::{FieldEdit, keys},
 };
 
-/// A closed list of words of the API.
+/// A closed list of values of the API.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($variant:ident => $word:literal),+ $(,)? }) => {
         $(#[$doc])*
@@ -43,7 +43,7 @@ words! {
     NoticeSeverity { Info => "info", Warning => "warning", Critical => "critical" }
 }
 words! {
-    /// Drafts and withdrawn notices are the operator's alone.
+    /// Drafts and withdrawn notices are visible to the operator only.
     NoticeState {
         Draft => "draft",
         Scheduled => "scheduled",
@@ -54,7 +54,7 @@ words! {
     }
 }
 
-/// What a notice says.
+/// The content of a notice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoticeContent {
     pub category: NoticeCategory,
@@ -63,39 +63,40 @@ pub struct NoticeContent {
     pub body: String,
     /// Who says so.
     pub source: Option<String>,
-    /// The environments that it is about; who sees it is the audience's business.
+    /// The environments that it concerns; the audience decides who sees it.
     pub environments: Vec<Environment>,
     pub starts_at: Option<Timestamp>,
     pub expires_at: Option<Timestamp>,
 }
 
-/// What becomes of each part of a notice.
+/// The changes of a notice.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NoticeEdit {
     pub category: Option<NoticeCategory>,
     pub severity: Option<NoticeSeverity>,
     pub title: Option<String>,
     pub body: Option<String>,
-    pub source: Edit<String>,
+    pub source: FieldEdit<String>,
     pub environments: Option<Vec<Environment>>,
-    pub starts_at: Edit<Timestamp>,
-    pub expires_at: Edit<Timestamp>,
+    pub starts_at: FieldEdit<Timestamp>,
+    pub expires_at: FieldEdit<Timestamp>,
     pub audience: Option<Audience>,
 }
 
-/// Whom a notice is for. Never shown to those who read it.
+/// The audience of a notice. Never shown to its readers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Audience {
     All,
-    /// Whoever works in one of these.
+    /// Companies that work in one of these environments.
     Environments(BTreeSet<Environment>),
     /// These companies, in every environment.
     Companies(BTreeSet<CompanyId>),
 }
 
 impl Audience {
-    /// A change writes an entry for each company that gets a notice or loses it, and a transaction has a hundred writes.
+    /// Upper bound of the companies. A change writes an entry for each company that gains or loses the notice, and a
+    /// transaction has at most a hundred writes.
     pub const MOST_COMPANIES: usize = 24;
 
     pub fn includes(&self, scope: &Scope) -> bool {

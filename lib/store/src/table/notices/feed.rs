@@ -1,4 +1,4 @@
-//! The streams of notices, and what of them a company sees.
+//! The streams of notices, and the part that a company sees.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +17,13 @@ use crate::{
 
 const ID: &str = "id";
 
-/// What happened to a notice, to those who see it or did.
+/// A change of a notice, for its current and previous readers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoticeEvent {
     /// The number of the change.
     pub number: u64,
     pub id: NoticeId,
-    /// The notice as it is now; `None`: it is not to be seen any more.
+    /// The current notice; `None` when it is not visible any more.
     pub notice: Option<Notice>,
 }
 
@@ -35,8 +35,11 @@ pub struct NoticePage {
 }
 
 impl Table {
-    /// What a company sees in an environment of the changes after one number and up to another, at most `limit` of them. The
-    /// second number is to be of a change that was committed before ([`Table::last_notice_number`]).
+    /// The changes that a company sees in an environment, after one number and up to another, at most `limit`. The
+    /// second number must belong to a committed change ([`Table::last_notice_number`]).
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn notice_events(
         &self,
         scope: &Scope,
@@ -59,7 +62,7 @@ impl Table {
         let (company, environment, all) = tokio::try_join!(company, environment, all)?;
         let mut merged: BTreeMap<u64, NoticeEvent> = BTreeMap::new();
         for event in company.into_iter().chain(environment).chain(all) {
-            // A change may take a notice out of one stream and put it into another of the same reader.
+            // A change may move a notice from one stream to another of the same reader.
             let known = merged.entry(event.number).or_insert_with(|| event.clone());
             if known.notice.is_none() {
                 *known = event;

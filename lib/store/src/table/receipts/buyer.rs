@@ -1,4 +1,4 @@
-//! What the buyer says of a receipt: approved or rejected, once.
+//! The buyer's answer to a receipt: approved or rejected, once.
 
 use ecf::catalogue::EstadoAprobacion;
 use jiff::Timestamp;
@@ -8,10 +8,12 @@ use crate::{
     artifacts::ContentHash,
     ids::{ReceiptId, Scope},
     table::{
-        Announcement, Table, announcements,
+        Table,
+        announcements::{self, Announcement},
         change::Change,
+        condition::{absent, equals, exists},
         item::{Stored, bytes, flag, instant, text},
-        keys,
+        keys::{self, PK},
         write::{Part, Transacted},
     },
 };
@@ -27,35 +29,39 @@ const SIGNER_TRUSTED: &str = "bq";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuyerAnswer {
     pub estado: EstadoAprobacion,
-    /// Why it was rejected, in the buyer's words.
+    /// The buyer's reason for a rejection.
     pub reason: Option<ForeignText>,
     /// The signed message.
     pub acecf: ContentHash,
     pub received_at: Timestamp,
-    /// The subject of the certificate that signed it: the buyer, or a person whom the buyer lets sign.
+    /// The subject of the certificate that signed it: the buyer or a delegate of the buyer.
     pub signer: ForeignText,
-    /// Whether the certificate's chain ends at an authority that the deployment keeps. Another answer is provisional.
+    /// Whether the certificate's chain ends at an authority that the deployment trusts. Otherwise the answer is
+    /// provisional.
     pub signer_trusted: bool,
 }
 
-/// What became of a buyer's answer.
+/// The result of recording a buyer's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answered {
+pub enum AnswerRecorded {
     Now,
-    /// There is an answer already, which stays.
+    /// There is a final answer already.
     Already(BuyerAnswer),
 }
 
 impl Table {
-    /// Records what the buyer said of a receipt, together with the announcement of it. The answer of a trusted signer is final; it
-    /// replaces a provisional one. The message is in the bucket already.
+    /// Records the buyer's answer to a receipt, together with its announcement. The answer of a trusted signer is
+    /// final; it replaces a provisional one. The message is in the bucket already.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_buyer_answer(
         &self,
         scope: &Scope,
         id: &ReceiptId,
         answer: &BuyerAnswer,
         news: &Announcement,
-    ) -> Result<Answered, StoreError> {
+    ) -> Result<AnswerRecorded, StoreError> {
         let operation = "record buyer's answer";
         let change = Change::of(keys::receipt(scope, id))
             .set(ANSWER, text(answer.estado))
@@ -63,21 +69,24 @@ impl Table {
             .set(ACECF, bytes(answer.acecf))
             .set(RECEIVED_AT, instant(answer.received_at))
             .set(SIGNER, text(&answer.signer))
-            .set(SIGNER_TRUSTED, flag(answer.signer_trusted));
-        let change = match answer.signer_trusted {
-            true => change
-                .when("attribute_exists(#pk) AND (attribute_not_exists(#ba) OR attribute_not_exists(#bq) OR #bq = :untrusted)")
-                .bind(":untrusted", flag(false)),
-            false => change.when("attribute_exists(#pk) AND attribute_not_exists(#ba)"),
+            .set(SIGNER_TRUSTED, flag(answer.signer_trusted))
+            .when(exists(PK));
+        let unanswered = if answer.signer_trusted {
+            absent(ANSWER)
+                .or(absent(SIGNER_TRUSTED))
+                .or(equals(SIGNER_TRUSTED, flag(false)))
+        } else {
+            absent(ANSWER)
         };
+        let change = change.when(unanswered);
         let parts = vec![Part::Update(change), Part::PutNew(announcements::item(scope, news))];
         match self.transact(operation, parts).await? {
-            Transacted::Done => Ok(Answered::Now),
+            Transacted::Done => Ok(AnswerRecorded::Now),
             Transacted::Refused(_) => {
                 let receipt = self.receipt(scope, id).await?;
-                let earlier = receipt.and_then(|receipt| receipt.buyer_answer);
+                let earlier = receipt.and_then(|receipt| receipt.buyer.answer);
                 let earlier = earlier.ok_or_else(|| StoreError::unexpected(operation, "refused without an answer"))?;
-                Ok(Answered::Already(earlier))
+                Ok(AnswerRecorded::Already(earlier))
             }
         }
     }

@@ -1,17 +1,20 @@
-//! Making a receipt: one transaction of the record, which must not exist, and the lock of its number, which must not
-//! exist either.
+//! Creates receipts: one transaction writes the record, which must not exist, and the lock of its number, which must
+//! not exist either.
 //!
-//! A rejection may leave its number free (`secuenciaUtilizada` is false). The lock then passes to the next receipt that asks
-//! for the number, in that receipt's transaction; the rejected one stays as it is. In CerteCF a lock passes in the same way
-//! from a receipt of an attempt that was abandoned, whatever became of it, and what notes made of that receipt goes.
+//! A rejection may leave its number free (`secuenciaUtilizada` is false). The lock then passes to the next receipt with
+//! this number, in that receipt's transaction; the rejected receipt is unchanged. In CerteCF a lock passes in the same
+//! way from a receipt of an abandoned attempt, in any state, and the amounts of its notes are removed.
 //!
-//! After an error that is not a definite refusal nobody knows whether the transaction took effect, so the record is
-//! read: ours is there, another is there, or the caller must try again.
+//! After an error that is not a definite rejection, it is unknown whether the transaction took effect. Then the record
+//! is read: it is ours, another one, or the caller must retry.
 
 use ecf::{Circumstances, Encf, Fecha, ReceiptState, ReceiptType, Rnc};
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Left, Mode, NewNote, Predecessor, Receipt, Signed, in_states, notes, record};
+use super::{
+    Left, Mode, NewNote, Predecessor, Receipt, Signed, in_states, notes,
+    record::{self, ENCF},
+};
 use crate::{
     StoreError,
     artifacts::ContentHash,
@@ -19,13 +22,14 @@ use crate::{
     table::{
         Table,
         change::Change,
+        condition::{absent, equals},
         item::{NewItem, Stored, instant, text},
         keys,
         write::{Part, Transacted, dice},
     },
 };
 
-/// How long after its creation housekeeping looks after a receipt that should be done by then.
+/// The first look by housekeeping at a receipt that should be complete by then.
 pub(super) const FIRST_LOOK: SignedDuration = SignedDuration::from_mins(10);
 
 pub(in crate::table) const OWNER: &str = "ow";
@@ -50,12 +54,13 @@ pub struct NewReceipt {
     pub fecha_emision: Fecha,
     pub signed: Option<Signed>,
     pub payload: Option<ContentHash>,
-    /// What it modifies, when it is a note on a receipt that was issued here.
+    /// The receipt that this note modifies, if it was issued here.
     pub note: Option<NewNote>,
 }
 
 impl NewReceipt {
-    /// Its schedule while that is to come, else ten minutes on: by then the happy path is long done.
+    /// Its scheduled time, if that is in the future; otherwise ten minutes from now, when a receipt without failures is
+    /// complete.
     pub(super) fn next_action_at(&self) -> Timestamp {
         match self.scheduled_for {
             Some(when) if when > self.created_at => when,
@@ -64,34 +69,35 @@ impl NewReceipt {
     }
 }
 
-/// What came of creating a receipt.
+/// The result of creating a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Created {
     New(Receipt),
-    /// The idempotency key has a receipt already: this one.
+    /// The idempotency key already has this receipt.
     Replay(Receipt),
     /// Another receipt has the number.
     NumberTaken,
-    /// What is left of the modified receipt, or who has its number, is no longer what the note was judged by.
+    /// The balance of the modified receipt, or the holder of its number, changed since the note was validated.
     ModifiedChanged,
 }
 
-/// What came of numbering and signing a receipt that waited.
+/// The result of numbering and signing a stored receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SignedLater {
     Now(Receipt),
-    /// Its state does not allow it: somebody else signed it, or it was cancelled.
+    /// Its state does not allow it: another worker signed it, or it was cancelled.
     NotSignable(Receipt),
     NumberTaken,
     Missing,
 }
 
 impl Table {
-    /// Creates a receipt together with the lock of its number, and what a note takes from the receipt that it modifies.
+    /// Creates a receipt together with the lock of its number, and the amount that a note takes from the receipt that
+    /// it modifies.
     ///
     /// # Errors
-    /// Besides failures of the store: a retryable error when the outcome is not known and no record is there. The
-    /// number may be locked later on; the caller must not give it to anybody else.
+    /// Fails when DynamoDB fails. A retryable error means that the outcome is unknown and the record does not exist.
+    /// The number may be locked later, so the caller must not use it for another receipt.
     pub async fn create_receipt(&self, scope: &Scope, new: NewReceipt) -> Result<Created, StoreError> {
         let created = self.create_after(None, scope, &new).await?;
         let (Created::NumberTaken, Some(signed)) = (&created, &new.signed) else {
@@ -103,8 +109,8 @@ impl Table {
         }
     }
 
-    /// Numbers and signs a receipt that was kept without (scheduled, or because signing was not possible then).
-    /// `monto_total` is what the signed document says.
+    /// Numbers and signs a receipt that was stored without a number (scheduled, or because signing was not possible).
+    /// `monto_total` is the total of the signed document.
     ///
     /// # Errors
     /// As [`Table::create_receipt`].
@@ -116,13 +122,13 @@ impl Table {
         monto_total: &str,
         now: Timestamp,
     ) -> Result<SignedLater, StoreError> {
-        let outcome = self.sign_after(None, (scope, id), (signed, monto_total), now).await?;
+        let outcome = self.sign_after(None, scope, id, signed, monto_total, now).await?;
         let SignedLater::NumberTaken = outcome else {
             return Ok(outcome);
         };
         match self.predecessor(scope, &signed.encf).await? {
             Some(earlier) => {
-                self.sign_after(Some(&earlier), (scope, id), (signed, monto_total), now)
+                self.sign_after(Some(&earlier), scope, id, signed, monto_total, now)
                     .await
             }
             None => Ok(outcome),
@@ -176,16 +182,18 @@ impl Table {
     async fn sign_after(
         &self,
         earlier: Option<&Predecessor>,
-        (scope, id): (&Scope, &ReceiptId),
-        (signed, monto_total): (&Signed, &str),
+        scope: &Scope,
+        id: &ReceiptId,
+        signed: &Signed,
+        monto_total: &str,
         now: Timestamp,
     ) -> Result<SignedLater, StoreError> {
-        // `validated` is passed through within the step: the document was checked to be signed.
+        // The step passes through `validated`: a document is signed only after it was validated.
         let [before, long_before] =
             [ReceiptState::Signed, ReceiptState::Validated].map(|state| state.predecessors(Circumstances::default()));
         let request = request();
         let change = record::sign_change(scope, id, signed, monto_total, now, earlier, request);
-        let change = in_states(change, before.chain(long_before), "attribute_not_exists(#en)");
+        let change = change.when(in_states(before.chain(long_before))).when(absent(ENCF));
         let lock = lock_part(scope, &signed.encf, id, now, earlier);
         let result = self.transact("sign receipt", vec![Part::Update(change), lock]).await;
         match result {
@@ -203,22 +211,24 @@ impl Table {
     }
 }
 
-/// Tells our own record, whose answer was lost, from another attempt's of the same key.
+/// Distinguishes our own record, whose answer was lost, from another attempt's with the same key.
 fn whose(existing: &Stored, request: u32) -> Result<Created, StoreError> {
     let receipt = record::read(existing)?;
-    Ok(match record::is_by(existing, request)? {
-        true => Created::New(receipt),
-        false => Created::Replay(receipt),
+    Ok(if record::is_by(existing, request)? {
+        Created::New(receipt)
+    } else {
+        Created::Replay(receipt)
     })
 }
 
-/// A number that no other request for the same receipt has.
+/// A number that distinguishes this request from others for the same receipt.
 fn request() -> u32 {
     u32::try_from(dice() >> 32).unwrap_or(0)
 }
 
-/// The write that makes the number this receipt's: it must be nobody's, or still the earlier receipt's that left it. That
-/// one's state needs no second look: neither a rejection nor the end of an attempt is taken back.
+/// The write that locks the number for this receipt: it must be free, or still belong to the earlier receipt that left
+/// it. The state of that receipt need not be checked again, because neither a rejection nor the end of an attempt is
+/// undone.
 fn lock_part(scope: &Scope, encf: &Encf, owner: &ReceiptId, now: Timestamp, earlier: Option<&Predecessor>) -> Part {
     let key = keys::encf_lock(scope, encf);
     let Some(Predecessor { receipt, left }) = earlier else {
@@ -232,9 +242,9 @@ fn lock_part(scope: &Scope, encf: &Encf, owner: &ReceiptId, now: Timestamp, earl
     let change = Change::of(key)
         .set(OWNER, text(owner))
         .set(TAKEN_AT, instant(now))
-        .bind(":earlier", text(receipt.public_id));
+        .when(equals(OWNER, text(receipt.public_id)));
     Part::Update(match left {
-        Left::Rejected => change.when("#ow = :earlier AND attribute_not_exists(#an)"),
-        Left::Abandoned => change.remove(&notes::OF_NOTES).when("#ow = :earlier"),
+        Left::Rejected => change.when(absent(notes::ANNULLED_BY)),
+        Left::Abandoned => change.remove(&notes::OF_NOTES),
     })
 }

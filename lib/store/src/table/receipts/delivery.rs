@@ -1,12 +1,13 @@
-//! A receipt's way to its buyer, who receives electronically: attempts until the buyer acknowledged it (ARECF), or days are over.
+//! The delivery of a receipt to a buyer who receives electronically: attempts until the buyer acknowledges it (ARECF),
+//! or for days.
 //!
-//! The outbox entry `exchange` of the verdict keeps the receipt on the due index meanwhile. An attempt is claimed by its number;
-//! the outcome is written before the entry goes.
+//! Meanwhile the outbox entry `exchange` of the verdict keeps the receipt on the due index. An attempt is claimed by
+//! its number; the result is written before the entry is removed.
 
 use ecf::{Environment, ReceiptState, ReceiptType};
 use jiff::Timestamp;
 
-use super::{OutboxEntry, Receipt};
+use super::{OutboxEntry, Receipt, record::OUTBOX};
 use crate::{
     ForeignText, StoreError,
     artifacts::ContentHash,
@@ -14,9 +15,9 @@ use crate::{
     table::{
         Table,
         change::Change,
+        condition::{Predicate, contains, equals},
         item::{Stored, bytes, instant, number, text},
         keys::{self, DUE},
-        write::Applied,
     },
 };
 
@@ -26,20 +27,20 @@ const WORDS: &str = "vr";
 const ARECF: &str = "vx";
 const AT: &str = "vt";
 
-/// How a receipt's way to its buyer stands.
+/// The state of a receipt's delivery to its buyer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryState {
-    /// Not delivered yet; it is tried again.
+    /// Not delivered yet; it is retried.
     Pending,
     /// The buyer acknowledged it.
     Received,
-    /// The buyer says why it is not received.
+    /// The buyer rejected it with a reason.
     NotReceived,
-    /// The buyer took it, and its acknowledgement is not acceptable.
+    /// The buyer received it, but its acknowledgement is not acceptable.
     Unverified,
     /// The buyer is not in the directory.
     NotListed,
-    /// Not for the buyer: the authority alone gets it.
+    /// Only the authority gets it.
     NotSent,
     /// The buyer could not be reached for days.
     GivenUp,
@@ -69,37 +70,43 @@ impl DeliveryState {
     }
 }
 
-/// What is known of a receipt's way to its buyer.
+/// A receipt's delivery to its buyer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuyerDelivery {
     pub state: DeliveryState,
-    /// The reason, or what went wrong last.
+    /// The reason, or the last failure.
     pub words: Option<ForeignText>,
     /// The buyer's signed acknowledgement.
     pub arecf: Option<ContentHash>,
     pub at: Timestamp,
-    /// How many attempts were begun.
+    /// The number of attempts that were started.
     pub attempts: u32,
 }
 
 impl Table {
-    /// Begins the next attempt, for whoever comes first; the due index brings the receipt back at `until`. `false`: another has
-    /// begun it, or nothing is to be delivered.
+    /// Claims the next attempt; the due index recovers the receipt at `until`. Returns `false` when another worker has
+    /// it, or nothing is to be delivered.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn claim_delivery(&self, seen: &Receipt, now: Timestamp, until: Timestamp) -> Result<bool, StoreError> {
         let attempts = seen.delivery_attempts();
-        let before = seen.buyer_delivery.as_ref().map(|_| number(attempts));
+        let before = seen.buyer.delivery.as_ref().map(|_| number(attempts));
         let change = Change::of(keys::receipt(&seen.scope, &seen.public_id))
             .set(ATTEMPTS, number(attempts.saturating_add(1)))
             .set(STATE, text(DeliveryState::Pending.as_str()))
             .set(AT, instant(now))
             .set(DUE.sk, text(keys::due_sort(until)))
-            .when("contains(#ob, :entry)")
-            .bind(":entry", text(OutboxEntry::Exchange.as_str()))
+            .when(is_open())
             .still(ATTEMPTS, before);
-        Ok(matches!(self.apply("claim delivery", change).await?, Applied::Done(_)))
+        self.applied("claim delivery", change).await
     }
 
-    /// Sets when the next attempt comes, and says what went wrong with this one. `false`: a later one has begun.
+    /// Records the failure of an attempt and the time of the next one. Returns `false` when a later attempt has
+    /// started.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn postpone_delivery(
         &self,
         scope: &Scope,
@@ -111,16 +118,15 @@ impl Table {
         let change = Change::of(keys::receipt(scope, id))
             .set(WORDS, text(words))
             .set(DUE.sk, text(keys::due_sort(next)))
-            .when("contains(#ob, :entry) AND #va = :attempts")
-            .bind(":entry", text(OutboxEntry::Exchange.as_str()))
-            .bind(":attempts", number(attempts));
-        Ok(matches!(
-            self.apply("postpone delivery", change).await?,
-            Applied::Done(_)
-        ))
+            .when(is_open())
+            .when(equals(ATTEMPTS, number(attempts)));
+        self.applied("postpone delivery", change).await
     }
 
-    /// Ends the way to the buyer: writes down how, then takes the entry out of the outbox.
+    /// Ends the delivery: records its result, then removes the outbox entry.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn end_delivery(&self, scope: &Scope, id: &ReceiptId, end: &BuyerDelivery) -> Result<(), StoreError> {
         let change = Change::of(keys::receipt(scope, id))
             .set(ATTEMPTS, number(end.attempts))
@@ -128,36 +134,39 @@ impl Table {
             .set_or_remove(WORDS, end.words.as_ref().map(text))
             .set_or_remove(ARECF, end.arecf.map(bytes))
             .set(AT, instant(end.at))
-            .when("contains(#ob, :entry)")
-            .bind(":entry", text(OutboxEntry::Exchange.as_str()));
+            .when(is_open());
         self.apply("end delivery", change).await?;
         self.outbox_done(scope, id, OutboxEntry::Exchange).await?;
         Ok(())
     }
 }
 
+/// The delivery has not ended.
+fn is_open() -> Predicate {
+    contains(OUTBOX, text(OutboxEntry::Exchange.as_str()))
+}
+
 impl Receipt {
-    /// Whether it goes to its buyer once it is in this state: types 31, 33, 34 and 44 that are valid, and 45 where the company wants
-    /// it. There is no directory in certification.
+    /// Whether the receipt is delivered to its buyer in this state: valid receipts of types 31, 33, 34 and 44, and of
+    /// type 45 if the company wants it. There is no directory in certification.
     pub fn goes_to_buyer(&self, state: ReceiptState, deliver_45: bool) -> bool {
         let is_valid = matches!(state, ReceiptState::Accepted | ReceiptState::ConditionallyAccepted);
-        let is_sent = self.ecf_type.is_exchanged() || (deliver_45 && self.ecf_type == ReceiptType::E45);
-        is_valid && is_sent && self.rnc_comprador.is_some() && self.scope.environment != Environment::CerteCF
+        let is_sent = self.fiscal.ecf_type.is_exchanged() || (deliver_45 && self.fiscal.ecf_type == ReceiptType::E45);
+        is_valid && is_sent && self.fiscal.rnc_comprador.is_some() && self.scope.environment != Environment::CerteCF
     }
 
-    /// How many attempts to deliver it to its buyer were begun.
+    /// The number of delivery attempts that were started.
     pub fn delivery_attempts(&self) -> u32 {
-        self.buyer_delivery.as_ref().map_or(0, |delivery| delivery.attempts)
+        self.buyer.delivery.as_ref().map_or(0, |delivery| delivery.attempts)
     }
 }
 
 pub(super) fn read(stored: &Stored) -> Result<Option<BuyerDelivery>, StoreError> {
-    let Some(state) = stored.opt_str(STATE)? else {
+    let Some(state) = stored.opt_one_of(STATE, &DeliveryState::ALL, DeliveryState::as_str)? else {
         return Ok(None);
     };
-    let found = DeliveryState::ALL.into_iter().find(|known| known.as_str() == state);
     Ok(Some(BuyerDelivery {
-        state: found.ok_or_else(|| stored.corrupt(STATE, format!("is {state}")))?,
+        state,
         words: stored.opt_str(WORDS)?.map(ForeignText::from),
         arecf: stored.opt_hash(ARECF)?.map(ContentHash::from_bytes),
         at: stored.instant(AT)?,

@@ -1,4 +1,4 @@
-//! The write that ends a receipt's way.
+//! The write of a final state.
 
 use ecf::ReceiptState;
 use jiff::Timestamp;
@@ -7,27 +7,28 @@ use super::record::{self, CREATED_AT};
 use crate::{
     StoreError,
     ids::{ReceiptId, Scope},
-    table::{Table, change::Change, closing::created_since, item::instant, write::Applied},
+    table::{Table, change::Change, closing::created_since, condition::at_least, item::instant, write::Applied},
 };
 
 impl Table {
-    /// Writes the step that ends a receipt's way, or its attempt: every way to a final state and to `failed` goes through here.
+    /// Writes the step to a final state or to `failed`. Every such step goes through here.
     ///
-    /// A receipt of a day that is over leaves a late change first, because its day's counters may be closed.
+    /// A receipt of a past day first records a late change, because the counters of its day may be closed.
     pub(super) async fn end(
         &self,
         operation: &'static str,
-        (scope, id): (&Scope, &ReceiptId),
+        scope: &Scope,
+        id: &ReceiptId,
         next: ReceiptState,
         change: Change,
         now: Timestamp,
     ) -> Result<Applied, StoreError> {
         if !next.is_final() && next != ReceiptState::Failed {
-            return self.settle(operation, (scope, id), next, change).await;
+            return self.settle(operation, scope, id, next, change).await;
         }
         let since = created_since(now);
-        let recent = change.clone().and("#ca >= :since").bind(":since", instant(since));
-        let stored = match self.settle(operation, (scope, id), next, recent).await? {
+        let recent = change.clone().when(at_least(CREATED_AT, instant(since)));
+        let stored = match self.settle(operation, scope, id, next, recent).await? {
             Applied::Refused(Some(stored)) if stored.instant(CREATED_AT)? < since => stored,
             other => return Ok(other),
         };
@@ -36,6 +37,6 @@ impl Table {
             return Ok(Applied::Refused(Some(stored)));
         }
         self.note_late_change(scope, receipt.day(), now).await?;
-        self.settle(operation, (scope, id), next, change).await
+        self.settle(operation, scope, id, next, change).await
     }
 }

@@ -1,4 +1,4 @@
-//! The other ways to a receipt: by number, by the caller's id, by the authority's, by day.
+//! Look-ups of receipts by number, by the caller's id, by the authority's id and by day.
 
 use ecf::{Encf, ReceiptState, ReceiptType};
 use jiff::civil::Date;
@@ -11,14 +11,14 @@ use crate::{
     StoreError,
     ids::{ReceiptId, Scope},
     table::{
-        NumberHolder, Query, Table,
-        annulments::{self, ANNULMENT},
+        Query, Table,
+        annulments::{self, ANNULMENT, NumberHolder},
         item::Stored,
         keys::{self, EXTERNAL, Index, LIST, TRACK},
     },
 };
 
-/// A receipt as the slim list index knows it.
+/// A receipt in the list index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedReceipt {
     pub public_id: ReceiptId,
@@ -44,7 +44,10 @@ pub(super) enum Left {
 }
 
 impl Table {
-    /// The receipt that holds a number; of several that had it, one after the other, the last.
+    /// The receipt that holds a number; if several had it in turn, the last one.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn receipt_by_encf(&self, scope: &Scope, encf: &Encf) -> Result<Option<Receipt>, StoreError> {
         let Some(lock) = self.read("read e-NCF lock", &keys::encf_lock(scope, encf)).await? else {
             return Ok(None);
@@ -55,8 +58,11 @@ impl Table {
         }
     }
 
-    /// The receipt that left a number to the next one: a rejected receipt whose number the authority did not count as used, or
-    /// one of an earlier attempt of the certification. `None`: the number is free, or of a receipt that keeps it, or annulled.
+    /// The earlier receipt whose number may be used again: a rejected receipt whose number the authority did not count
+    /// as used, or one of an earlier attempt of the certification. `None` when the number is free, annulled, or in use.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn number_left_by(&self, scope: &Scope, encf: &Encf) -> Result<Option<Receipt>, StoreError> {
         let predecessor = self.predecessor(scope, encf).await?;
         Ok(predecessor.map(|predecessor| predecessor.receipt))
@@ -81,6 +87,9 @@ impl Table {
     }
 
     /// The newest receipt with this `external_id`.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn receipt_by_external_id(
         &self,
         scope: &Scope,
@@ -90,13 +99,19 @@ impl Table {
             .await
     }
 
-    /// The receipt that the authority knows by this track id.
+    /// The receipt with this track id of the authority.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn receipt_by_track_id(&self, scope: &Scope, track_id: &str) -> Result<Option<Receipt>, StoreError> {
         self.newest_in(scope, &TRACK, keys::track_partition(scope, track_id))
             .await
     }
 
     /// The newest receipts of one day, at most `limit`.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn receipts_newest(
         &self,
         scope: &Scope,
@@ -125,7 +140,7 @@ impl Table {
     }
 }
 
-/// A receipt as its entry in the list shows it.
+/// A receipt from its entry in the list.
 pub(in crate::table) fn read_listed(entry: &Stored) -> Result<ListedReceipt, StoreError> {
     let (_, public_id) = read_key(entry)?;
     Ok(ListedReceipt {

@@ -1,11 +1,11 @@
-//! Holding a receipt while the authority is out of reach.
+//! Holds receipts while the authority is out of reach.
 
 use ecf::ReceiptState;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
     Receipt, in_states,
-    record::{STATE, UPDATED_AT},
+    record::{LEASE_UNTIL, STATE, UPDATED_AT},
 };
 use crate::{
     StoreError,
@@ -13,18 +13,21 @@ use crate::{
     table::{
         Table,
         change::Change,
+        condition::{absent, at_most, exists},
         item::{instant, text},
         keys::{self, DUE},
-        write::Applied,
     },
 };
 
-/// Receipts that are held until one instant come back within this time after it, so that none of them all come at once.
+/// Receipts held until the same instant are spread over this time after it.
 pub const HOLD_SPREAD: SignedDuration = SignedDuration::from_mins(2);
 
 impl Table {
-    /// Holds a receipt: one that waits for its send becomes `contingency`, and housekeeping looks after it at `until`, or
-    /// within [`HOLD_SPREAD`] after. `false`: it is past that, or somebody is sending it.
+    /// Holds a receipt: one that waits for its send becomes `contingency`, and housekeeping looks at it at `until`, or
+    /// within [`HOLD_SPREAD`] after. Returns `false` when it is past its send, or a worker is sending it.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn hold(
         &self,
         scope: &Scope,
@@ -39,9 +42,10 @@ impl Table {
         let change = Change::of(keys::receipt(scope, &seen.public_id))
             .set(STATE, text(ReceiptState::Contingency))
             .set(DUE.sk, text(keys::due_sort(next)))
-            .set(UPDATED_AT, instant(now));
-        let idle = "attribute_exists(#ds) AND (attribute_not_exists(#lu) OR #lu <= :now)";
-        let change = in_states(change, [ReceiptState::Signed], idle).bind(":now", instant(now));
-        Ok(matches!(self.apply("hold", change).await?, Applied::Done(_)))
+            .set(UPDATED_AT, instant(now))
+            .when(in_states([ReceiptState::Signed]))
+            .when(exists(DUE.sk))
+            .when(absent(LEASE_UNTIL).or(at_most(LEASE_UNTIL, instant(now))));
+        self.applied("hold", change).await
     }
 }

@@ -1,9 +1,9 @@
-//! Receipts in order: newest first, filtered, a page at a time, with how many there are in all.
+//! Pages of receipts: newest first, filtered, with their total.
 //!
-//! What comes before a page is skipped, and what comes behind it is counted, by counters: whole months at once, then days. Only counters
-//! that were compared with the list are believed ([`Closing`]). Today is read from the index, and counted by its counters, which are
-//! behind by moments; every other day that is not closed, and every day that a filter cuts, is counted by the index. So the cost of
-//! a page does not grow with what is behind it.
+//! Receipts before a page are skipped, and those after it are counted, with counters: whole months, then days. Only
+//! counters that were compared with the list are used ([`Closing`]). Today is read from the index and counted with its
+//! counters, which may lag by moments. Every other day that is not closed, and every day that a filter cuts, is counted
+//! with the index. So the cost of a page does not grow with the number of receipts after it.
 
 mod days;
 mod filter;
@@ -20,26 +20,28 @@ use crate::{
     StoreError,
     ids::{ReceiptId, Scope},
     table::{
-        Closing, DayCounts, Query, Sort, Table,
+        Query, Sort, Table,
+        closing::Closing,
+        counters::DayCounts,
         keys::{self, LIST},
     },
 };
 
-/// So many days are read at once.
+/// Days that are read concurrently.
 const AT_ONCE: usize = 8;
 
 /// A part of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReceiptPage {
     pub receipts: Vec<Receipt>,
-    /// How many there are in all.
+    /// The total of the list.
     pub total: u64,
-    /// Where the next page starts; `None`: this is the last one.
+    /// The position of the next page; `None` on the last one.
     pub next: Option<Position>,
 }
 
 impl ReceiptPage {
-    /// A page of a list that is wholly there.
+    /// A page of a list that is completely in memory.
     pub fn of_all(receipts: Vec<Receipt>, page: &PageRequest) -> Self {
         let total = receipts.len() as u64;
         let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
@@ -51,17 +53,17 @@ impl ReceiptPage {
     }
 }
 
-/// Which part of a list is asked for.
+/// The requested part of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageRequest {
     pub limit: usize,
-    /// So many are left out.
+    /// Receipts to skip.
     pub offset: u64,
-    /// Begins behind this one, which an earlier page named; the offset counts from there.
+    /// The page begins after this position, which an earlier page returned; the offset counts from there.
     pub after: Option<Position>,
 }
 
-/// What is read of one day.
+/// A planned read of one day.
 struct Reading {
     day: Date,
     skip: usize,
@@ -70,14 +72,14 @@ struct Reading {
 
 type Found = (Position, ReceiptId);
 
-/// A walk from the newest day to the oldest.
+/// A walk from the newest to the oldest day.
 struct Walk<'a> {
     table: &'a Table,
     scope: &'a Scope,
     filter: &'a ReceiptFilter,
     after: Option<&'a Position>,
     skip: u64,
-    /// How many of the page are still to be found.
+    /// Receipts of the page that are not found yet.
     missing: usize,
     total: u64,
     found: Vec<Found>,
@@ -86,6 +88,9 @@ struct Walk<'a> {
 
 impl Table {
     /// A page of the receipts, newest first.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn list_receipts(
         &self,
         scope: &Scope,
@@ -94,7 +99,7 @@ impl Table {
         now: Timestamp,
     ) -> Result<ReceiptPage, StoreError> {
         let today = keys::fiscal_day(now);
-        // A clock of ours may be ahead of the one that asks.
+        // Another server's clock may be ahead of ours.
         let Some((first, last)) = filter.days(today.saturating_add(1.day())) else {
             return Ok(ReceiptPage::default());
         };
@@ -108,21 +113,19 @@ impl Table {
             filter,
             after: page.after.as_ref(),
             skip: page.offset,
-            // One more says whether there is a next page.
+            // One more than the page, to learn whether there is a next page.
             missing: page.limit.saturating_add(1),
             total: 0,
             found: Vec::new(),
             readings: Vec::new(),
         };
-        let months = self.whole_months(scope, filter, (first, last), &closing).await?;
+        let months = self.whole_months(scope, filter, first, last, &closing).await?;
         // Closed months without counts have no receipts.
         let first = match months.first() {
             Some(month) if filter.from.is_none() && closing.late.range(..month.day).next().is_none() => month.day,
             _ => first,
         };
-        let days = self
-            .days_outside(scope, (first, last), &months, &closing, today)
-            .await?;
+        let days = self.days_outside(scope, first, last, &months, &closing, today).await?;
         let (fresh, settled) = days.into_iter().partition::<Vec<_>, _>(|counts| counts.day >= today);
         for counts in fresh.iter().rev() {
             walk.visit_fresh(counts).await?;
@@ -133,7 +136,8 @@ impl Table {
 }
 
 impl Walk<'_> {
-    /// A day that is under way: read as far as the page reaches, else counted by its counters, which are behind by moments.
+    /// An unfinished day: read as far as the page reaches, otherwise counted with its counters, which may lag by
+    /// moments.
     async fn visit_fresh(&mut self, counts: &DayCounts) -> Result<(), StoreError> {
         let day = counts.day;
         let mut there = match self.filter.known(counts) {
@@ -157,7 +161,7 @@ impl Walk<'_> {
                 .await?;
             self.missing -= found.len();
             let seen = (passed + found.len()) as u64;
-            // Whoever came to the end of the day knows how many there are.
+            // A read up to the end of the day gives the exact number.
             there = if self.missing > 0 && self.after.is_none() {
                 seen
             } else {
@@ -253,7 +257,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// How many receipts of a day are asked for.
+    /// The number of matching receipts of a day.
     async fn exact(&self, counts: &DayCounts, closing: &Closing) -> Result<u64, StoreError> {
         let day = counts.day;
         match self.filter.known(counts) {
@@ -271,7 +275,7 @@ impl Walk<'_> {
         self.after.is_some_and(|after| day > after.day())
     }
 
-    /// Reads what the walk has planned.
+    /// Executes the planned reads.
     async fn finish(self, limit: usize) -> Result<ReceiptPage, StoreError> {
         let Self {
             table,
@@ -292,7 +296,7 @@ impl Walk<'_> {
         let next = found.last().map(|(position, _)| position.clone()).filter(|_| has_more);
         let ids: Vec<_> = found.into_iter().map(|(_, id)| id).collect();
         let mut receipts = table.receipts_by_ids(scope, &ids).await?;
-        // The index is behind by moments: who left the state meanwhile is not in the list of the state.
+        // The index may lag by moments: a receipt that has left the state meanwhile does not belong in the list.
         receipts.retain(|receipt| filter.takes(receipt));
         Ok(ReceiptPage {
             receipts,

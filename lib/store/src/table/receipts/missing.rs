@@ -1,17 +1,19 @@
-//! A document that the authority gave a track id for and does not find any more: it is looked up by number, and sent again
-//! when it is not there.
+//! Documents for which the authority issued a track id, and which it does not find any more: they are looked up by
+//! number, and sent again if they are missing.
 //!
-//! Each look-up that found nothing is counted, at most one a minute. After [`super::LOOKUPS_BEFORE_RESEND`] of them
-//! [`Table::return_to_send`] makes the receipt one whose send was lost and looked up: [`Table::claim_resend`] sends the same bytes.
+//! Each look-up that found nothing is counted, at most one a minute. After [`super::LOOKUPS_BEFORE_RESEND`] of them,
+//! [`Table::return_to_send`] puts the receipt into the state after a lost send with its look-ups done, and
+//! [`Table::claim_resend`] sends the same bytes.
 
+pub use ecf::waits::NOT_FOUND_PATIENCE;
 use ecf::{Condition, ReceiptState};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::{
     LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, Receipt, Recorded, any_of, in_states,
     record::{
-        ERROR_CODE, ERROR_MESSAGE, LEASE_UNTIL, LOOKED_UP_AT, LOST_TRACK_IDS, NEGATIVES, OPERATOR_DECISION, STATE,
-        SUBMITTED_AT, UPDATED_AT,
+        ENCF, ERROR_CODE, ERROR_MESSAGE, LEASE_UNTIL, LOOKED_UP_AT, LOST_TRACK_IDS, NEGATIVES, OPERATOR_DECISION,
+        STATE, SUBMITTED_AT, UPDATED_AT,
     },
     verdict::recorded,
     ways_to,
@@ -22,26 +24,28 @@ use crate::{
     table::{
         Table,
         change::Change,
+        condition::{Predicate, absent, at_least, at_most, equals, exists},
         due,
         item::{instant, number, text, texts},
         keys::{self, DUE, TRACK},
     },
 };
 
-/// How long the authority may not find a document before it is looked up by number.
-pub const NOT_FOUND_PATIENCE: SignedDuration = SignedDuration::from_hours(4);
-
-/// Who found out that the authority does not have a document.
+/// The source of the finding that the authority does not have a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotFoundBy {
     /// The look-ups by number.
     LookUps,
-    /// An operator, where the number cannot be looked up or the look-ups say nothing.
+    /// An operator, where the number cannot be looked up or the look-ups give no answer.
     Operator,
 }
 
 impl Table {
-    /// Counts a look-up by number that found nothing of a submitted receipt. One within a minute of the last does not count.
+    /// Counts a look-up by number of a submitted receipt that found nothing. A look-up within a minute of the last one
+    /// does not count.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_not_found(
         &self,
         scope: &Scope,
@@ -51,13 +55,16 @@ impl Table {
         let change = Change::of(keys::receipt(scope, &seen.public_id))
             .add(NEGATIVES, number(1))
             .set(LOOKED_UP_AT, instant(now))
-            .set(UPDATED_AT, instant(now));
-        let apart = "(attribute_not_exists(#la) OR #la <= :apart)";
-        let change = of_this_track(change, seen, apart).bind(":apart", instant(now - LOOKUP_SPACING));
+            .set(UPDATED_AT, instant(now))
+            .when(is_submitted_as(seen))
+            .when(absent(LOOKED_UP_AT).or(at_most(LOOKED_UP_AT, instant(now - LOOKUP_SPACING))));
         recorded(self.apply("record not found", change).await?)
     }
 
-    /// Forgets the look-ups that found nothing: the authority knows the document again.
+    /// Resets the count of look-ups: the authority finds the document again.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_found_again(
         &self,
         scope: &Scope,
@@ -66,17 +73,16 @@ impl Table {
     ) -> Result<Recorded, StoreError> {
         let change = Change::of(keys::receipt(scope, &seen.public_id))
             .set(UPDATED_AT, instant(now))
-            .remove(&[NEGATIVES, LOOKED_UP_AT]);
-        recorded(
-            self.apply(
-                "record found again",
-                of_this_track(change, seen, "attribute_exists(#en)"),
-            )
-            .await?,
-        )
+            .remove(&[NEGATIVES, LOOKED_UP_AT])
+            .when(is_submitted_as(seen))
+            .when(exists(ENCF));
+        recorded(self.apply("record found again", change).await?)
     }
 
-    /// Takes the track id by which the authority has the document in place of the one that it does not find.
+    /// Replaces the track id that the authority does not find by the one under which it has the document.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn replace_track(
         &self,
         scope: &Scope,
@@ -88,13 +94,17 @@ impl Table {
             .set(TRACK.pk, text(keys::track_partition(scope, track_id)))
             .set(TRACK.sk, text(keys::millis_sort(now)))
             .set(UPDATED_AT, instant(now))
-            .remove(&[NEGATIVES, LOOKED_UP_AT]);
-        let change = of_this_track(lose_track(change, seen), seen, "attribute_exists(#en)");
-        recorded(self.apply("replace track", change).await?)
+            .remove(&[NEGATIVES, LOOKED_UP_AT])
+            .when(is_submitted_as(seen))
+            .when(exists(ENCF));
+        recorded(self.apply("replace track", lose_track(change, seen)).await?)
     }
 
-    /// Puts a submitted receipt that the authority does not have back to its send. Its lease has run out and its look-ups
-    /// found nothing, so that the next worker sends the same bytes.
+    /// Returns a submitted receipt that the authority does not have to its send. Its lease has expired and its look-ups
+    /// found nothing, so the next worker sends the same bytes.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn return_to_send(
         &self,
         scope: &Scope,
@@ -119,20 +129,22 @@ impl Table {
                 ERROR_MESSAGE,
             ]);
         let looked_up = match by {
-            NotFoundBy::LookUps => "#ng >= :enough",
-            NotFoundBy::Operator => "attribute_exists(#en)",
+            NotFoundBy::LookUps => at_least(NEGATIVES, number(LOOKUPS_BEFORE_RESEND)),
+            NotFoundBy::Operator => exists(ENCF),
         };
         let ways = ways_to(ReceiptState::Signed).filter(|(_, condition)| *condition == Condition::NotFound);
-        let change = any_of(lose_track(change, seen), ways, &format!("#tp = :track AND {looked_up}"))
-            .bind(":track", text(track_partition(seen)));
-        let change = match by {
-            NotFoundBy::LookUps => change.bind(":enough", number(LOOKUPS_BEFORE_RESEND)),
-            NotFoundBy::Operator => change,
-        };
+        let change = lose_track(change, seen)
+            .when(any_of(ways))
+            .when(has_track_of(seen))
+            .when(looked_up);
         recorded(self.apply("return to send", change).await?)
     }
 
-    /// Records what an operator decided about a receipt, before it is carried out. Conditional on what the operator saw.
+    /// Records an operator's decision about a receipt before its execution, on the condition of the state that the
+    /// operator saw.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_decision(
         &self,
         scope: &Scope,
@@ -140,27 +152,28 @@ impl Table {
         decision: &str,
         now: Timestamp,
     ) -> Result<Recorded, StoreError> {
-        let change =
-            Change::of(keys::receipt(scope, &seen.public_id)).set(OPERATOR_DECISION, text(format!("{now} {decision}")));
-        let change = in_states(change, [seen.state], "#ua = :seen").bind(":seen", instant(seen.updated_at));
+        let change = Change::of(keys::receipt(scope, &seen.public_id))
+            .set(OPERATOR_DECISION, text(format!("{now} {decision}")))
+            .when(in_states([seen.state]))
+            .when(equals(UPDATED_AT, instant(seen.updated_at)));
         recorded(self.apply("record decision", change).await?)
     }
 }
 
-/// The condition that the receipt is submitted with the track id that was seen, and `also`.
-fn of_this_track(change: Change, seen: &Receipt, also: &str) -> Change {
-    in_states(change, [ReceiptState::Submitted], &format!("#tp = :track AND {also}"))
-        .bind(":track", text(track_partition(seen)))
+/// The receipt is submitted with the track id that was seen.
+fn is_submitted_as(seen: &Receipt) -> Predicate {
+    in_states([ReceiptState::Submitted]).and(has_track_of(seen))
 }
 
-/// The document of this track id may still turn up, so the id stays known.
+fn has_track_of(seen: &Receipt) -> Predicate {
+    let track_id = seen.sending.track_id.as_deref().unwrap_or_default();
+    equals(TRACK.pk, text(keys::track_partition(&seen.scope, track_id)))
+}
+
+/// The document of this track id may still appear, so the id is retained.
 fn lose_track(change: Change, seen: &Receipt) -> Change {
-    match &seen.track_id {
+    match &seen.sending.track_id {
         Some(track_id) => change.add(LOST_TRACK_IDS, texts([track_id])),
         None => change,
     }
-}
-
-fn track_partition(seen: &Receipt) -> String {
-    keys::track_partition(&seen.scope, seen.track_id.as_deref().unwrap_or_default())
 }

@@ -1,15 +1,15 @@
 //! Notes (33, 34) and the receipts that they modify.
 //!
-//! What is left to credit of a receipt is kept on the lock of its number, and every write of it is a part of the
-//! transaction that gives it its reason: a note's creation reserves, its end settles. A credit note counts from its
-//! creation until the authority, or a failure, ends it; a debit note counts once it is accepted. So the sum of what may
-//! still become valid never exceeds the receipt.
+//! The balance of a receipt is stored on the lock of its number, and every write of it is a part of the transaction
+//! that causes it: the creation of a note reserves, its end settles. A credit note counts from its creation until the
+//! authority or a failure ends it; a debit note counts once it is accepted. So the sum of the notes that may still
+//! become valid never exceeds the receipt.
 //!
 //! | attribute of the lock | meaning |
 //! |---|---|
-//! | `bd` | what notes change: accepted debit notes, less credit notes that stand or may stand |
-//! | `an` | the note with code 1 that stands or may stand |
-//! | `pc` | credit notes that stand or may stand |
+//! | `bd` | the change by notes: accepted debit notes, minus credit notes that are or may become valid |
+//! | `an` | the note with code 1 that is or may become valid |
+//! | `pc` | credit notes that are or may become valid |
 //! | `pd` | debit notes without a verdict |
 
 use ecf::{Encf, ReceiptState, ReceiptType};
@@ -20,41 +20,43 @@ use super::{
     Receipt,
     creation::OWNER,
     in_states,
-    record::{self, HELD, RESERVED, UPDATED_AT, WAITING_NOTES},
+    record::{self, ECF_TYPE, HELD, RESERVED, UPDATED_AT, WAITING_NOTES},
     waiting,
 };
 use crate::{
     StoreError,
     ids::{ReceiptId, Scope},
     table::{
-        NumberHolder, Table, annulments,
+        Table,
+        annulments::{self, NumberHolder},
         change::Change,
+        condition::{Predicate, absent, at_least, contains, equals, exists},
         item::{Stored, flag, instant, number, text, texts},
-        keys,
+        keys::{self, PK},
         write::{Applied, Part, Refusal, Transacted},
     },
 };
 
 const ADJUSTMENT: &str = "bd";
-const ANNULLED_BY: &str = "an";
+pub(super) const ANNULLED_BY: &str = "an";
 const CREDITS: &str = "pc";
 const OPEN_DEBITS: &str = "pd";
-/// What notes leave on the lock of a number.
+/// The attributes of notes on the lock of a number.
 pub(super) const OF_NOTES: [&str; 4] = [ADJUSTMENT, ANNULLED_BY, CREDITS, OPEN_DEBITS];
 
-/// What ties a note to the receipt that it modifies, where that was issued here.
+/// The link of a note to the receipt that it modifies, if that was issued here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Note {
     pub modifies: Encf,
     /// Whether it has code 1.
     pub annuls: bool,
-    /// Whether it counts at the modified receipt.
+    /// Whether it counts on the modified receipt.
     pub reserved: bool,
-    /// Whether it must not be sent before somebody looked at the modified receipt.
+    /// Whether the modified receipt must be checked before it is sent.
     pub held: bool,
 }
 
-/// A note to create, with what was read of the modified receipt when it was judged.
+/// A note to create, with the data of the modified receipt from its validation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewNote {
     pub modifies: Encf,
@@ -62,70 +64,80 @@ pub struct NewNote {
     pub held: bool,
     /// Its own MontoTotal.
     pub amount: Decimal,
-    /// Who had the modified number.
+    /// The holder of the modified number.
     pub owner: ReceiptId,
     /// MontoTotal of the modified receipt.
     pub monto_total: Decimal,
 }
 
-/// A receipt that a note modifies, and what notes have made of it.
+/// A receipt that a note modifies, and the effect of its notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModifiedReceipt {
-    /// Who has the number now.
+    /// The current holder of the number.
     pub receipt: Receipt,
     pub monto_total: Decimal,
-    /// What is left to credit of it.
+    /// The amount that can still be credited.
     pub balance: Decimal,
     pub annulled_by: Option<ReceiptId>,
-    /// Credit notes that stand or may stand.
+    /// Credit notes that are or may become valid.
     pub credits: Vec<ReceiptId>,
     /// Debit notes without a verdict.
     pub open_debits: Vec<ReceiptId>,
 }
 
-/// What came of letting a held note go.
+/// The result of releasing a held note.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Cleared {
+pub enum NoteCleared {
     Now(Receipt),
-    /// The modified receipt has less left than the note takes, or another has its number.
+    /// The balance of the modified receipt is too small, or another receipt has its number.
     NotCovered,
-    /// It is not held, or past its send.
+    /// It is not held, or was sent already.
     Already(Receipt),
     Missing,
 }
 
 impl NewNote {
-    /// Whether the modified receipt must remember it. A correction of text changes no amount.
+    /// Whether it reserves an amount on the modified receipt. A correction of text does not.
     pub(super) fn reserves(&self) -> bool {
         self.annuls || !self.amount.is_zero()
     }
 }
 
 impl ModifiedReceipt {
-    /// Whether what is left bears a note: also one that counts already, when another receipt has come to have the number or
-    /// an earlier note was rejected.
+    /// Whether the balance covers a note. The note may count already, when another receipt got the number or an earlier
+    /// note was rejected.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub fn covers(&self, note: &Receipt) -> Result<bool, StoreError> {
         let Some(tie) = note.note else { return Ok(true) };
         let amount = amount_of(note)?;
-        // An annulment may have come after a note that counts.
+        // An annulment may have followed a note that counts.
         let is_open = tie.reserved || self.annulled_by.is_none();
-        let is_debit = note.ecf_type == ReceiptType::E33;
-        // What the note took is not in the balance any more.
-        let left = match tie.reserved && !is_debit {
-            true => self.balance.checked_add(amount),
-            false => Some(self.balance),
+        let is_debit = note.fiscal.ecf_type == ReceiptType::E33;
+        // The note's own amount is already subtracted from the balance.
+        let left = if tie.reserved && !is_debit {
+            self.balance.checked_add(amount)
+        } else {
+            Some(self.balance)
         };
         Ok(is_open
-            && left.is_some_and(|left| match tie.annuls {
-                true => amount == left && self.open_debits.is_empty(),
-                false => is_debit || amount <= left,
+            && left.is_some_and(|left| {
+                if tie.annuls {
+                    amount == left && self.open_debits.is_empty()
+                } else {
+                    is_debit || amount <= left
+                }
             }))
     }
 }
 
 impl Table {
-    /// The receipt that has a number, with what is left to credit of it. One of an earlier attempt of the certification does not
-    /// count: its number is to be sent again.
+    /// The receipt with a number, and its balance. A receipt of an earlier attempt of the certification does not count,
+    /// because its number is to be sent again.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn modified_receipt(&self, scope: &Scope, encf: &Encf) -> Result<Option<ModifiedReceipt>, StoreError> {
         let Some(lock) = self.read("read e-NCF lock", &keys::encf_lock(scope, encf)).await? else {
             return Ok(None);
@@ -154,8 +166,10 @@ impl Table {
         }))
     }
 
-    /// A credit note other than `annulment` on a receipt that has no verdict yet: the authority knows what is left only after
-    /// it.
+    /// A credit note other than `annulment` without a verdict: the authority knows the balance only after its verdict.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn open_credit(
         &self,
         scope: &Scope,
@@ -171,21 +185,26 @@ impl Table {
         Ok(None)
     }
 
-    /// Lets a held note go to its send, reserving again what an earlier failure gave back.
+    /// Releases a held note for its send, and reserves again what an earlier failure released.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn clear_note(
         &self,
         scope: &Scope,
         note: &Receipt,
         modified: &ModifiedReceipt,
         now: Timestamp,
-    ) -> Result<Cleared, StoreError> {
+    ) -> Result<NoteCleared, StoreError> {
         let operation = "clear note";
         let Some(tie) = note.note.filter(|tie| tie.held) else {
-            return Ok(Cleared::Already(note.clone()));
+            return Ok(NoteCleared::Already(note.clone()));
         };
         let change = Change::of(keys::receipt(scope, &note.public_id))
             .remove(&[HELD])
-            .set(UPDATED_AT, instant(now));
+            .set(UPDATED_AT, instant(now))
+            .when(in_states(waiting()))
+            .when(exists(HELD));
         let new = NewNote {
             modifies: tie.modifies,
             annuls: tie.annuls,
@@ -195,78 +214,78 @@ impl Table {
             monto_total: modified.monto_total,
         };
         if tie.reserved || !new.reserves() {
-            let change = in_states(change, waiting(), "attribute_exists(#ho)");
             return Ok(match self.apply(operation, change).await? {
-                Applied::Done(stored) => Cleared::Now(record::read(&stored)?),
-                Applied::Refused(Some(stored)) => Cleared::Already(record::read(&stored)?),
-                Applied::Refused(None) => Cleared::Missing,
+                Applied::Done(stored) => NoteCleared::Now(record::read(&stored)?),
+                Applied::Refused(Some(stored)) => NoteCleared::Already(record::read(&stored)?),
+                Applied::Refused(None) => NoteCleared::Missing,
             });
         }
-        let change = in_states(
-            change.set(RESERVED, flag(true)),
-            waiting(),
-            "attribute_exists(#ho) AND attribute_not_exists(#rv)",
-        );
-        let reservation = reservation(scope, &note.public_id, note.ecf_type, &new);
+        let change = change.set(RESERVED, flag(true)).when(absent(RESERVED));
+        let reservation = reservation(scope, &note.public_id, note.fiscal.ecf_type, &new);
         let parts = vec![Part::Update(change), Part::Update(reservation)];
         let transacted = self.transact(operation, parts).await?;
         let refused = match &transacted {
             Transacted::Done => false,
             Transacted::Refused(refusals) if refusals.first().is_some_and(Option::is_none) => {
-                return Ok(Cleared::NotCovered);
+                return Ok(NoteCleared::NotCovered);
             }
             Transacted::Refused(_) => true,
         };
         Ok(match self.receipt(scope, &note.public_id).await? {
-            Some(receipt) if refused => Cleared::Already(receipt),
-            Some(receipt) => Cleared::Now(receipt),
-            None => Cleared::Missing,
+            Some(receipt) if refused => NoteCleared::Already(receipt),
+            Some(receipt) => NoteCleared::Now(receipt),
+            None => NoteCleared::Missing,
         })
     }
 
-    /// Notes at a receipt without verdict that a note waits for it. `false`: it has its verdict, or does not exist.
+    /// Records on a receipt without a verdict that a note waits for it. Returns `false` when the receipt has its
+    /// verdict, or does not exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn await_verdict(
         &self,
         scope: &Scope,
         awaited: &ReceiptId,
         note: &ReceiptId,
     ) -> Result<bool, StoreError> {
-        let change = Change::of(keys::receipt(scope, awaited)).add(WAITING_NOTES, texts([note]));
         let open = ReceiptState::ALL.into_iter().filter(|state| !state.is_final());
-        let change = in_states(change, open, "attribute_exists(#pk)");
-        Ok(matches!(self.apply("await verdict", change).await?, Applied::Done(_)))
+        let change = Change::of(keys::receipt(scope, awaited))
+            .add(WAITING_NOTES, texts([note]))
+            .when(in_states(open))
+            .when(exists(PK));
+        self.applied("await verdict", change).await
     }
 
-    /// Writes the step that ends a receipt's way, or its attempt. What a note has reserved is settled with it.
+    /// Writes the step to a final state or to `failed`, and settles the reservation of a note.
     pub(super) async fn settle(
         &self,
         operation: &'static str,
-        (scope, id): (&Scope, &ReceiptId),
+        scope: &Scope,
+        id: &ReceiptId,
         next: ReceiptState,
         change: Change,
     ) -> Result<Applied, StoreError> {
-        // An accepted credit note goes on counting as it did.
-        let plain = match stands(next) {
-            true => change
-                .clone()
-                .and("(attribute_not_exists(#rv) OR #ty = :credit)")
-                .bind(":credit", text(ReceiptType::E34.as_str())),
-            false => change.clone().and("attribute_not_exists(#rv)"),
+        // An accepted credit note continues to count.
+        let settled = if stands(next) {
+            absent(RESERVED).or(equals(ECF_TYPE, text(ReceiptType::E34.as_str())))
+        } else {
+            absent(RESERVED)
         };
-        let stored = match self.apply(operation, plain).await? {
+        let stored = match self.apply(operation, change.clone().when(settled)).await? {
             Applied::Refused(Some(stored)) if stored.has(RESERVED) => stored,
             other => return Ok(other),
         };
         let receipt = record::read(&stored)?;
-        if stands(next) && receipt.ecf_type == ReceiptType::E34 {
+        if stands(next) && receipt.fiscal.ecf_type == ReceiptType::E34 {
             return Ok(Applied::Refused(Some(stored)));
         }
         let Some(note) = receipt.note else {
             return Err(stored.corrupt(RESERVED, "stands on a receipt that modifies none"));
         };
-        let change = change.and("attribute_exists(#rv)").remove(&[RESERVED]);
+        let change = change.when(exists(RESERVED)).remove(&[RESERVED]);
         let change = match next {
-            // Whoever retries it must reserve again.
+            // A retry must reserve again.
             ReceiptState::Failed => change.set(HELD, flag(true)),
             _ => change,
         };
@@ -292,54 +311,60 @@ impl Table {
 
 /// The part of a note's creation that takes its amount from the modified receipt.
 pub(super) fn reservation(scope: &Scope, id: &ReceiptId, ecf_type: ReceiptType, note: &NewNote) -> Change {
-    let change = Change::of(keys::encf_lock(scope, &note.modifies)).bind(":owner", text(note.owner));
-    let open = "#ow = :owner AND attribute_not_exists(#an)";
+    let change = Change::of(keys::encf_lock(scope, &note.modifies))
+        .when(equals(OWNER, text(note.owner)))
+        .when(absent(ANNULLED_BY));
     if ecf_type == ReceiptType::E33 {
-        return change.add(OPEN_DEBITS, texts([id])).when(open);
+        return change.add(OPEN_DEBITS, texts([id]));
     }
-    let change = change
-        .add(ADJUSTMENT, number(-note.amount))
-        .add(CREDITS, texts([id]))
-        .bind(":least", number((note.amount - note.monto_total).normalize()));
-    // Without `bd` nothing was credited yet: the whole MontoTotal is left.
+    let change = change.add(ADJUSTMENT, number(-note.amount)).add(CREDITS, texts([id]));
+    let least = number((note.amount - note.monto_total).normalize());
+    // Without an adjustment nothing was credited yet: the whole MontoTotal is left.
+    let or_untouched = |rest: Predicate, untouched_covers: bool| {
+        if untouched_covers {
+            absent(ADJUSTMENT).or(rest)
+        } else {
+            rest
+        }
+    };
     if note.annuls {
-        let rest = match note.amount == note.monto_total {
-            true => "(attribute_not_exists(#bd) OR #bd = :least)",
-            false => "#bd = :least",
-        };
+        let rest = equals(ADJUSTMENT, least);
         return change
             .set(ANNULLED_BY, text(id))
-            .when(format!("{open} AND attribute_not_exists(#pd) AND {rest}"));
+            .when(absent(OPEN_DEBITS))
+            .when(or_untouched(rest, note.amount == note.monto_total));
     }
-    let rest = match note.amount <= note.monto_total {
-        true => "(attribute_not_exists(#bd) OR #bd >= :least)",
-        false => "#bd >= :least",
-    };
-    change.when(format!("{open} AND {rest}"))
+    change.when(or_untouched(
+        at_least(ADJUSTMENT, least),
+        note.amount <= note.monto_total,
+    ))
 }
 
-/// What the end of a note does to the receipt that it modifies.
+/// The effect of a note's end on the receipt that it modifies.
 fn settlement(scope: &Scope, receipt: &Receipt, note: &Note, next: ReceiptState) -> Result<Change, StoreError> {
-    let change = Change::of(keys::encf_lock(scope, &note.modifies)).bind(":note", text(receipt.public_id));
+    let change = Change::of(keys::encf_lock(scope, &note.modifies));
     let id = texts([receipt.public_id]);
-    if receipt.ecf_type == ReceiptType::E33 {
-        let change = change.when("contains(#pd, :note)").delete(OPEN_DEBITS, id);
-        return Ok(match stands(next) {
-            true => change.add(ADJUSTMENT, number(amount_of(receipt)?)),
-            false => change,
-        });
+    if receipt.fiscal.ecf_type == ReceiptType::E33 {
+        let change = change
+            .when(contains(OPEN_DEBITS, text(receipt.public_id)))
+            .delete(OPEN_DEBITS, id);
+        if !stands(next) {
+            return Ok(change);
+        }
+        return Ok(change.add(ADJUSTMENT, number(amount_of(receipt)?)));
     }
     let change = change
-        .when("contains(#pc, :note)")
+        .when(contains(CREDITS, text(receipt.public_id)))
         .delete(CREDITS, id)
         .add(ADJUSTMENT, number(amount_of(receipt)?));
-    Ok(match note.annuls {
-        true => change.remove(&[ANNULLED_BY]),
-        false => change,
+    Ok(if note.annuls {
+        change.remove(&[ANNULLED_BY])
+    } else {
+        change
     })
 }
 
-/// Whether a lock is there and does not know of the note.
+/// Whether the lock exists and does not list the note.
 fn is_of_another(refusal: &Option<Refusal>) -> bool {
     refusal.as_ref().is_some_and(|refusal| refusal.existing.is_some())
 }
@@ -349,7 +374,7 @@ fn stands(state: ReceiptState) -> bool {
 }
 
 fn amount_of(receipt: &Receipt) -> Result<Decimal, StoreError> {
-    receipt.monto_total.parse().map_err(|error| {
+    receipt.fiscal.monto_total.parse().map_err(|error| {
         let key = keys::receipt(&receipt.scope, &receipt.public_id);
         StoreError::corrupt(key, record::MONTO_TOTAL, format!("does not parse: {error}"))
     })

@@ -1,11 +1,11 @@
-//! What an operator decides about a receipt that cannot go on by itself.
+//! An operator's decisions about receipts that cannot continue on their own.
 
 use ecf::ReceiptState;
 use jiff::Timestamp;
 
 use super::{
-    Receipt, Recorded, as_the_table_says_to_operators, in_states,
-    record::{ERROR_CODE, ERROR_MESSAGE, LEASE, RESPONSE, STATE, UPDATED_AT},
+    Receipt, Recorded, in_states, operator_transition_to,
+    record::{ENCF, ERROR_CODE, ERROR_MESSAGE, LEASE, RESPONSE, STATE, UPDATED_AT},
     sending::OUTCOME_UNKNOWN,
     verdict::recorded,
 };
@@ -16,6 +16,7 @@ use crate::{
         Table,
         change::Change,
         closing::created_since,
+        condition::{absent, equals, exists},
         due,
         item::{instant, text},
         keys::{self, DUE, TRACK},
@@ -23,11 +24,11 @@ use crate::{
 };
 
 impl Table {
-    /// Puts a failed receipt back on its way, at an operator's wish: to its send when it is signed, else to be issued.
+    /// Retries a failed receipt: sends it again when it is signed, otherwise issues it again.
     pub async fn retry_failed(&self, scope: &Scope, seen: &Receipt, now: Timestamp) -> Result<Recorded, StoreError> {
-        let (next, as_seen) = match seen.signed {
-            Some(_) => (ReceiptState::Signed, "attribute_exists(#en)"),
-            None => (ReceiptState::Received, "attribute_not_exists(#en)"),
+        let (next, as_seen) = match seen.fiscal.signed {
+            Some(_) => (ReceiptState::Signed, exists(ENCF)),
+            None => (ReceiptState::Received, absent(ENCF)),
         };
         let id = &seen.public_id;
         let change = Change::of(keys::receipt(scope, id))
@@ -36,15 +37,19 @@ impl Table {
             .set(DUE.pk, text(keys::due_partition(due::shard_of(id))))
             .set(DUE.sk, text(keys::due_sort(now)))
             .remove(&LEASE)
-            .remove(&[ERROR_CODE, ERROR_MESSAGE, RESPONSE]);
-        let change = as_the_table_says_to_operators(change, next, as_seen);
+            .remove(&[ERROR_CODE, ERROR_MESSAGE, RESPONSE])
+            .when(operator_transition_to(next))
+            .when(as_seen);
         if seen.created_at < created_since(now) {
             self.note_late_change(scope, seen.day(), now).await?;
         }
         recorded(self.apply("retry failed receipt", change).await?)
     }
 
-    /// Notes the track id of a receipt whose outcome was unknown; its verdict is due to be asked for.
+    /// Records the track id of a receipt whose outcome was unknown; its verdict is polled next.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn resolve_outcome(
         &self,
         scope: &Scope,
@@ -59,9 +64,10 @@ impl Table {
             .set(UPDATED_AT, instant(now))
             .set(DUE.pk, text(keys::due_partition(due::shard_of(id))))
             .set(DUE.sk, text(keys::due_sort(now)))
-            .remove(&[ERROR_CODE, ERROR_MESSAGE]);
-        let unknown = "#ec = :unknown AND attribute_not_exists(#tp)";
-        let change = in_states(change, [ReceiptState::Submitted], unknown).bind(":unknown", text(OUTCOME_UNKNOWN));
+            .remove(&[ERROR_CODE, ERROR_MESSAGE])
+            .when(in_states([ReceiptState::Submitted]))
+            .when(equals(ERROR_CODE, text(OUTCOME_UNKNOWN)))
+            .when(absent(TRACK.pk));
         recorded(self.apply("resolve outcome", change).await?)
     }
 }

@@ -1,4 +1,4 @@
-//! A receipt as an item, and back.
+//! Conversion between a receipt and its item.
 //!
 //! | attribute | field | | attribute | field |
 //! |---|---|---|---|---|
@@ -6,7 +6,7 @@
 //! | `st`, `ty` | state, ecf_type | | `dp`, `ds` | index `due`; `ds` is next_action_at |
 //! | `ca`, `ua`, `sf` | created, updated, scheduled | | `xp`, `xs` | index `external`; `xp` holds external_id |
 //! | `ik`, `ph` | idempotency key, payload hash | | `tp`, `ts` | index `track`; `tp` holds track_id |
-//! | `cr`, `rc` | RNC of the company, of the buyer | | `sa`, `ss` | send attempt, started at |
+//! | `cr`, `rc` | RNC of the company, of the buyer | | `sa`, `ss` | send attempts, started at |
 //! | `mt`, `fe` | MontoTotal, FechaEmision | | `lu`, `lk` | lease until, lease key |
 //! | `md`, `pl` | mode, kept payload | | `ng`, `la` | negative look-ups, last look-up |
 //! | `en`, `sd`, `sc` | e-NCF, sign date, security code | | `sb`, `cd` | submitted, completed |
@@ -25,7 +25,10 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::ReceiptState;
 use jiff::Timestamp;
 
-use super::{Left, Mode, NewReceipt, Note, OutboxEntry, Predecessor, Receipt, Signed, buyer, delivery};
+use super::{
+    Alarms, Buyer, Fiscal, Left, Mode, NewReceipt, Note, OutboxEntry, Predecessor, Receipt, Sending, Signed, buyer,
+    delivery,
+};
 use crate::{
     StoreError,
     artifacts::ContentHash,
@@ -51,11 +54,11 @@ pub(super) const MONTO_TOTAL: &str = "mt";
 const FECHA_EMISION: &str = "fe";
 const MODE: &str = "md";
 const PAYLOAD: &str = "pl";
-const ENCF: &str = "en";
+pub(super) const ENCF: &str = "en";
 const SIGN_DATE: &str = "sd";
 const SECURITY_CODE: &str = "sc";
 const SIGNED_XML: &str = "sx";
-const RFCE: &str = "rf";
+pub(super) const RFCE: &str = "rf";
 pub(super) const OUTBOX: &str = "ob";
 pub(super) const SEND_ATTEMPT: &str = "sa";
 pub(super) const SEND_STARTED_AT: &str = "ss";
@@ -71,7 +74,7 @@ pub(super) const ERROR_MESSAGE: &str = "em";
 pub(super) const SECUENCIA_UTILIZADA: &str = "su";
 pub(super) const RESPONSE: &str = "rs";
 const PREDECESSOR: &str = "pv";
-/// Two requests with one key and one number may sign the same bytes within a second: this distinguishes them.
+/// Two requests with the same key and number may sign the same bytes within a second; this distinguishes them.
 const REQUEST: &str = "rq";
 const EARLIER_TRACK_IDS: &str = "et";
 const MODIFIES: &str = "nm";
@@ -85,12 +88,12 @@ pub(super) const LOST_TRACK_IDS: &str = "lt";
 pub(super) const OPERATOR_DECISION: &str = "od";
 pub(super) const NOTIFIED_AT: &str = "nt";
 
-/// What a finished send or look-up leaves behind no more.
+/// The attributes that a finished send or look-up removes.
 pub(super) const LEASE: [&str; 4] = [LEASE_UNTIL, LEASE_KEY, NEGATIVES, LOOKED_UP_AT];
-/// What takes a receipt off the due index.
+/// The attributes to remove to take a receipt off the due index.
 pub(super) const NOT_DUE: [&str; 2] = [DUE.pk, DUE.sk];
 
-/// `earlier` left its number to the new one; `request` names the request that writes it.
+/// `earlier` is the previous receipt of the number; `request` identifies the request that writes it.
 pub(super) fn new_item(scope: &Scope, new: &NewReceipt, earlier: Option<&Predecessor>, request: u32) -> Item {
     let created_at = instant(new.created_at);
     let item = NewItem::new(&keys::receipt(scope, &new.public_id))
@@ -143,7 +146,7 @@ pub(super) fn new_item(scope: &Scope, new: &NewReceipt, earlier: Option<&Predece
         .build()
 }
 
-/// The item of a receipt whose way ended, with nothing left to do.
+/// The item of a receipt in a final state, with no step left.
 #[cfg(feature = "testing")]
 pub(in crate::table) fn seeded_item(scope: &Scope, new: &NewReceipt) -> Item {
     let mut item = new_item(scope, new, None, 0);
@@ -153,7 +156,7 @@ pub(in crate::table) fn seeded_item(scope: &Scope, new: &NewReceipt) -> Item {
     item
 }
 
-/// The change that adds number and signature to a receipt that waited for them.
+/// The change that adds number and signature to a stored receipt.
 pub(super) fn sign_change(
     scope: &Scope,
     id: &ReceiptId,
@@ -184,11 +187,11 @@ fn waiting_notes(earlier: &Predecessor) -> Option<AttributeValue> {
     (earlier.left == Left::Rejected && !notes.is_empty()).then(|| texts(notes))
 }
 
-/// By what the authority knows a number's earlier documents: the receipt's own and those before it.
+/// The authority's track ids of earlier documents with this number: the receipt's own and those before it.
 fn track_ids_with_its_own(Predecessor { receipt, .. }: &Predecessor) -> Option<AttributeValue> {
-    let mut track_ids = receipt.earlier_track_ids.clone();
-    track_ids.extend(receipt.track_id.clone());
-    track_ids.extend(receipt.lost_track_ids.clone());
+    let mut track_ids = receipt.sending.earlier_track_ids.clone();
+    track_ids.extend(receipt.sending.track_id.clone());
+    track_ids.extend(receipt.sending.lost_track_ids.clone());
     (!track_ids.is_empty()).then(|| texts(track_ids))
 }
 
@@ -210,10 +213,8 @@ pub(super) fn read(stored: &Stored) -> Result<Receipt, StoreError> {
     Ok(Receipt {
         public_id,
         scope,
-        company_rnc: stored.parse(COMPANY_RNC)?,
         idempotency_key: stored.str(IDEMPOTENCY_KEY)?.to_owned(),
         payload_hash: stored.hash(PAYLOAD_HASH)?,
-        ecf_type: stored.parse(ECF_TYPE)?,
         external_id: in_scope(EXTERNAL.pk)?,
         mode: match stored.opt_str(MODE)? {
             None => Mode::Immediate,
@@ -224,38 +225,45 @@ pub(super) fn read(stored: &Stored) -> Result<Receipt, StoreError> {
         created_at: stored.instant(CREATED_AT)?,
         updated_at: stored.instant(UPDATED_AT)?,
         scheduled_for: stored.opt_instant(SCHEDULED_FOR)?,
-        monto_total: stored.str(MONTO_TOTAL)?.to_owned(),
-        rnc_comprador: owned(RNC_COMPRADOR)?,
-        fecha_emision: stored.parse(FECHA_EMISION)?,
-        signed: read_signed(stored)?,
-        payload: stored.opt_hash(PAYLOAD)?.map(ContentHash::from_bytes),
-        send_attempt: stored.opt_parse(SEND_ATTEMPT)?.unwrap_or(0),
-        send_started_at: stored.opt_instant(SEND_STARTED_AT)?,
-        has_lost_send: stored.has(LOST_SEND),
-        lease_until: stored.opt_instant(LEASE_UNTIL)?,
-        lookup_negatives: stored.opt_parse(NEGATIVES)?.unwrap_or(0),
-        looked_up_at: stored.opt_instant(LOOKED_UP_AT)?,
-        track_id: in_scope(TRACK.pk)?,
-        submitted_at: stored.opt_instant(SUBMITTED_AT)?,
         completed_at: stored.opt_instant(COMPLETED_AT)?,
+        fiscal: Fiscal {
+            company_rnc: stored.parse(COMPANY_RNC)?,
+            ecf_type: stored.parse(ECF_TYPE)?,
+            monto_total: stored.str(MONTO_TOTAL)?.to_owned(),
+            rnc_comprador: owned(RNC_COMPRADOR)?,
+            fecha_emision: stored.parse(FECHA_EMISION)?,
+            signed: read_signed(stored)?,
+        },
+        payload: stored.opt_hash(PAYLOAD)?.map(ContentHash::from_bytes),
+        sending: Sending {
+            attempts: stored.opt_parse(SEND_ATTEMPT)?.unwrap_or(0),
+            started_at: stored.opt_instant(SEND_STARTED_AT)?,
+            has_lost_send: stored.has(LOST_SEND),
+            lease_until: stored.opt_instant(LEASE_UNTIL)?,
+            lookup_negatives: stored.opt_parse(NEGATIVES)?.unwrap_or(0),
+            looked_up_at: stored.opt_instant(LOOKED_UP_AT)?,
+            track_id: in_scope(TRACK.pk)?,
+            submitted_at: stored.opt_instant(SUBMITTED_AT)?,
+            earlier_track_ids: stored.texts(EARLIER_TRACK_IDS)?.to_vec(),
+            lost_track_ids: stored.texts(LOST_TRACK_IDS)?.to_vec(),
+        },
         error_code: owned(ERROR_CODE)?,
         error_message: owned(ERROR_MESSAGE)?,
-        secuencia_utilizada: stored
-            .has(SECUENCIA_UTILIZADA)
-            .then(|| stored.flag(SECUENCIA_UTILIZADA))
-            .transpose()?,
+        secuencia_utilizada: stored.opt_flag(SECUENCIA_UTILIZADA)?,
         taxauth_response: owned(RESPONSE)?,
         predecessor: stored.opt_parse(PREDECESSOR)?,
-        earlier_track_ids: stored.texts(EARLIER_TRACK_IDS)?.to_vec(),
-        lost_track_ids: stored.texts(LOST_TRACK_IDS)?.to_vec(),
         outbox: read_outbox(stored)?,
         note: read_note(stored)?,
         waiting_notes: read_waiting_notes(stored)?,
-        delivery_alarm_hours: stored.opt_parse(DELIVERY_ALARM)?,
-        state_alarm: owned(STATE_ALARM)?,
+        alarms: Alarms {
+            delivery_hours: stored.opt_parse(DELIVERY_ALARM)?,
+            state: owned(STATE_ALARM)?,
+        },
         operator_decision: owned(OPERATOR_DECISION)?,
-        buyer_delivery: delivery::read(stored)?,
-        buyer_answer: buyer::read(stored)?,
+        buyer: Buyer {
+            delivery: delivery::read(stored)?,
+            answer: buyer::read(stored)?,
+        },
         notified_at: stored.opt_instant(NOTIFIED_AT)?,
         next_action_at: stored.opt_parse(DUE.sk)?,
     })
@@ -302,7 +310,7 @@ fn read_outbox(stored: &Stored) -> Result<Vec<OutboxEntry>, StoreError> {
     Ok(entries)
 }
 
-/// The receipt that an index entry leads to.
+/// The receipt of an index entry.
 pub(super) fn read_key(stored: &Stored) -> Result<(Scope, ReceiptId), StoreError> {
     keys::parts(keys::RECEIPT, stored.str(PK)?)
 }

@@ -1,17 +1,18 @@
 //! Claims before each send, so that no two workers send one receipt and no crash hides a send.
 //!
-//! A claim is a lease on the item. It goes away in three ways: the send certainly did not arrive
-//! ([`Table::release_send`]), it was answered ([`Table::record_submitted`], a verdict), or it runs out. A lease that
-//! ran out means that a send may have arrived and its answer was lost: only [`Table::claim_lookup`] takes it then, and
+//! A claim is a lease on the item. It ends in three ways: the send certainly did not arrive ([`Table::release_send`]),
+//! it was answered ([`Table::record_submitted`], a verdict), or the lease expires. An expired lease means that a send
+//! may have arrived and its answer was lost: then only [`Table::claim_lookup`] claims the receipt, and
 //! [`Table::claim_resend`] refuses until two look-ups, a minute apart, found nothing.
 
 use ecf::ReceiptState;
+pub use ecf::waits::{LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
     Receipt, Recorded, in_states,
     record::{
-        self, ERROR_CODE, ERROR_MESSAGE, LEASE, LEASE_KEY, LEASE_UNTIL, LOOKED_UP_AT, LOST_SEND, NEGATIVES,
+        self, ERROR_CODE, ERROR_MESSAGE, HELD, LEASE, LEASE_KEY, LEASE_UNTIL, LOOKED_UP_AT, LOST_SEND, NEGATIVES,
         SEND_ATTEMPT, SEND_STARTED_AT, STATE, SUBMITTED_AT, UPDATED_AT,
     },
     verdict::{ALARM_LOOK, recorded},
@@ -23,30 +24,26 @@ use crate::{
     table::{
         Table,
         change::Change,
+        condition::{Predicate, absent, at_least, at_most, equals, exists},
         item::{Stored, flag, instant, number, text, to_millis},
         keys::{self, DUE, TRACK},
         write::{Applied, dice},
     },
 };
 
-/// How many look-ups must find nothing before a receipt whose send was lost is sent again.
-pub const LOOKUPS_BEFORE_RESEND: u32 = 2;
-/// How far apart these look-ups must be.
-pub const LOOKUP_SPACING: SignedDuration = SignedDuration::from_secs(60);
-
-/// The error code of a receipt whose send was lost where nobody can look it up.
+/// The error code of a receipt whose send was lost, in an environment without a look-up.
 pub const OUTCOME_UNKNOWN: &str = "outcome_unknown";
 
-/// What came of claiming a receipt.
+/// The result of claiming a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
-    /// The caller holds the lease and may go on.
+    /// The caller has the lease.
     Claimed(Receipt),
-    /// Somebody else holds it.
+    /// Another worker has the lease.
     Leased(Receipt),
-    /// An earlier send may have arrived: look it up first ([`Table::claim_lookup`]).
+    /// An earlier send may have arrived: it must be looked up first ([`Table::claim_lookup`]).
     LeaseExpired(Receipt),
-    /// A note that nobody has let go yet ([`Table::clear_note`]).
+    /// A note that is still held ([`Table::clear_note`]).
     Held(Receipt),
     /// Its state or history does not allow this step.
     NotSendable(Receipt),
@@ -55,6 +52,9 @@ pub enum Claim {
 
 impl Table {
     /// Claims a receipt for its first send, or for one after a send that certainly did not arrive.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn claim_send(
         &self,
         scope: &Scope,
@@ -64,12 +64,16 @@ impl Table {
     ) -> Result<Claim, StoreError> {
         let change = Change::of(keys::receipt(scope, id))
             .add(SEND_ATTEMPT, number(1))
-            .set(SEND_STARTED_AT, instant(now));
-        let condition = "attribute_not_exists(#lu) AND attribute_not_exists(#ho)";
-        self.claim("claim send", change, condition, now, lease).await
+            .set(SEND_STARTED_AT, instant(now))
+            .when(absent(LEASE_UNTIL))
+            .when(absent(HELD));
+        self.claim("claim send", change, now, lease).await
     }
 
-    /// Claims a receipt whose lease ran out, to look it up.
+    /// Claims a receipt with an expired lease, to look it up.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn claim_lookup(
         &self,
         scope: &Scope,
@@ -77,13 +81,16 @@ impl Table {
         now: Timestamp,
         lease: SignedDuration,
     ) -> Result<Claim, StoreError> {
-        let change = Change::of(keys::receipt(scope, id)).bind(":now", instant(now));
-        self.claim("claim look-up", change, "#lu <= :now", now, lease).await
+        let change = Change::of(keys::receipt(scope, id)).when(at_most(LEASE_UNTIL, instant(now)));
+        self.claim("claim look-up", change, now, lease).await
     }
 
     /// Claims a receipt for another send after its look-ups found nothing.
     ///
-    /// Before that many look-ups the answer is [`Claim::LeaseExpired`].
+    /// Before [`LOOKUPS_BEFORE_RESEND`] look-ups the result is [`Claim::LeaseExpired`].
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn claim_resend(
         &self,
         scope: &Scope,
@@ -96,15 +103,17 @@ impl Table {
             .set(SEND_STARTED_AT, instant(now))
             .set(LOST_SEND, flag(true))
             .remove(&[NEGATIVES, LOOKED_UP_AT])
-            .bind(":now", instant(now))
-            .bind(":enough", number(LOOKUPS_BEFORE_RESEND));
-        self.claim("claim resend", change, "#lu <= :now AND #ng >= :enough", now, lease)
-            .await
+            .when(at_most(LEASE_UNTIL, instant(now)))
+            .when(at_least(NEGATIVES, number(LOOKUPS_BEFORE_RESEND)));
+        self.claim("claim resend", change, now, lease).await
     }
 
-    /// Notes that a look-up found nothing and gives the lease back, run out as it was.
+    /// Records that a look-up found nothing, and returns the lease in its expired state.
     ///
     /// A look-up within a minute of the last one that counted does not count.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_lookup_negative(
         &self,
         scope: &Scope,
@@ -112,38 +121,42 @@ impl Table {
         attempt: u32,
         now: Timestamp,
     ) -> Result<Recorded, StoreError> {
-        let back = |change: Change| change.set(LEASE_UNTIL, instant(now)).remove(&[LEASE_KEY]);
-        let held = "#sa = :attempt AND attribute_exists(#lu)";
-        let receipt = || Change::of(keys::receipt(scope, id)).set(UPDATED_AT, instant(now));
-        let counted = back(receipt())
+        let returned = Change::of(keys::receipt(scope, id))
+            .set(UPDATED_AT, instant(now))
+            .set(LEASE_UNTIL, instant(now))
+            .remove(&[LEASE_KEY])
+            .when(is_claimed(attempt));
+        let counted = returned
+            .clone()
             .add(NEGATIVES, number(1))
-            .set(LOOKED_UP_AT, instant(now));
-        let counted = in_states(
-            counted,
-            waiting(),
-            &format!("{held} AND (attribute_not_exists(#la) OR #la <= :apart)"),
-        )
-        .bind(":attempt", number(attempt))
-        .bind(":apart", instant(now - LOOKUP_SPACING));
+            .set(LOOKED_UP_AT, instant(now))
+            .when(absent(LOOKED_UP_AT).or(at_most(LOOKED_UP_AT, instant(now - LOOKUP_SPACING))));
         if let recorded @ (Recorded::Now(_) | Recorded::Missing) =
             recorded(self.apply("record look-up", counted).await?)?
         {
             return Ok(recorded);
         }
-        let too_soon = in_states(back(receipt()), waiting(), held).bind(":attempt", number(attempt));
-        recorded(self.apply("return look-up", too_soon).await?)
+        // Too soon after the last one.
+        recorded(self.apply("return look-up", returned).await?)
     }
 
-    /// Gives a claim back after a send that certainly did not arrive: the next claim is a first send again.
+    /// Releases a claim after a send that certainly did not arrive; the next claim is a first send again.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn release_send(&self, scope: &Scope, id: &ReceiptId, attempt: u32) -> Result<Recorded, StoreError> {
         let change = Change::of(keys::receipt(scope, id))
             .remove(&LEASE)
-            .remove(&[SEND_STARTED_AT]);
-        let change = in_states(change, waiting(), "#sa = :attempt").bind(":attempt", number(attempt));
+            .remove(&[SEND_STARTED_AT])
+            .when(in_states(waiting()))
+            .when(equals(SEND_ATTEMPT, number(attempt)));
         recorded(self.apply("release send", change).await?)
     }
 
-    /// Notes the authority's track id.
+    /// Records the authority's track id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_submitted(
         &self,
         scope: &Scope,
@@ -152,6 +165,8 @@ impl Table {
         now: Timestamp,
     ) -> Result<Recorded, StoreError> {
         let partition = keys::track_partition(scope, track_id);
+        // A receipt of unknown outcome is `submitted` already and may still get its track id.
+        let before = waiting().chain([ReceiptState::Submitted]);
         let change = Change::of(keys::receipt(scope, id))
             .set(STATE, text(ReceiptState::Submitted))
             .set(TRACK.pk, text(&partition))
@@ -159,14 +174,14 @@ impl Table {
             .set(SUBMITTED_AT, instant(now))
             .set(UPDATED_AT, instant(now))
             .remove(&LEASE)
-            .remove(&[ERROR_CODE, ERROR_MESSAGE]);
-        // A receipt of unknown outcome is `submitted` already and may still learn its track id.
-        let before = waiting().chain([ReceiptState::Submitted]);
-        let change = in_states(change, before, "attribute_not_exists(#tp)");
+            .remove(&[ERROR_CODE, ERROR_MESSAGE])
+            .when(in_states(before))
+            .when(absent(TRACK.pk));
         Ok(match recorded(self.apply("record submitted", change).await?)? {
-            // Our own write, whose answer was lost and repeated by the SDK.
+            // Our own write, whose answer was lost and which the SDK repeated.
             Recorded::Already(receipt)
-                if receipt.track_id.as_deref() == Some(track_id) && receipt.submitted_at == Some(to_millis(now)) =>
+                if receipt.sending.track_id.as_deref() == Some(track_id)
+                    && receipt.sending.submitted_at == Some(to_millis(now)) =>
             {
                 Recorded::Now(receipt)
             }
@@ -174,7 +189,10 @@ impl Table {
         })
     }
 
-    /// Ends a claim whose send may have arrived, without waiting for the lease: the next step is a look-up.
+    /// Ends a claim whose send may have arrived, without waiting for the lease to expire: the next step is a look-up.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_answer_lost(
         &self,
         scope: &Scope,
@@ -185,13 +203,15 @@ impl Table {
         let change = Change::of(keys::receipt(scope, id))
             .set(LEASE_UNTIL, instant(now))
             .set(UPDATED_AT, instant(now))
-            .remove(&[LEASE_KEY]);
-        let change =
-            in_states(change, waiting(), "#sa = :attempt AND attribute_exists(#lu)").bind(":attempt", number(attempt));
+            .remove(&[LEASE_KEY])
+            .when(is_claimed(attempt));
         recorded(self.apply("record lost answer", change).await?)
     }
 
-    /// Leaves a receipt whose send was lost where nobody can look it up to the operator.
+    /// Leaves a receipt with a lost send to the operator, in an environment without a look-up.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_outcome_unknown(
         &self,
         scope: &Scope,
@@ -207,9 +227,8 @@ impl Table {
             .set(SUBMITTED_AT, instant(now))
             .set(UPDATED_AT, instant(now))
             .set(DUE.sk, text(keys::due_sort(now + ALARM_LOOK)))
-            .remove(&LEASE);
-        let change =
-            in_states(change, waiting(), "#sa = :attempt AND attribute_exists(#lu)").bind(":attempt", number(attempt));
+            .remove(&LEASE)
+            .when(is_claimed(attempt));
         recorded(self.apply("record outcome unknown", change).await?)
     }
 
@@ -217,23 +236,29 @@ impl Table {
         &self,
         operation: &'static str,
         change: Change,
-        condition: &str,
         now: Timestamp,
         lease: SignedDuration,
     ) -> Result<Claim, StoreError> {
-        // Tells our own claim, whose answer was lost and repeated by the SDK, from another worker's.
+        // Distinguishes our own claim, whose answer was lost and which the SDK repeated, from another worker's.
         let key = dice().to_string();
         let change = change
             .set(LEASE_UNTIL, instant(now + lease))
             .set(LEASE_KEY, text(&key))
-            .set(UPDATED_AT, instant(now));
-        let change = in_states(change, waiting(), condition);
+            .set(UPDATED_AT, instant(now))
+            .when(in_states(waiting()));
         match self.apply(operation, change).await? {
             Applied::Done(stored) => Ok(Claim::Claimed(record::read(&stored)?)),
             Applied::Refused(None) => Ok(Claim::Missing),
             Applied::Refused(Some(stored)) => refused(&stored, &key, now),
         }
     }
+}
+
+/// The attempt holds the receipt.
+fn is_claimed(attempt: u32) -> Predicate {
+    in_states(waiting())
+        .and(equals(SEND_ATTEMPT, number(attempt)))
+        .and(exists(LEASE_UNTIL))
 }
 
 fn refused(stored: &Stored, key: &str, now: Timestamp) -> Result<Claim, StoreError> {
@@ -244,11 +269,11 @@ fn refused(stored: &Stored, key: &str, now: Timestamp) -> Result<Claim, StoreErr
     if stored.opt_str(LEASE_KEY)? == Some(key) {
         return Ok(Claim::Claimed(receipt));
     }
-    Ok(match receipt.lease_until {
+    Ok(match receipt.sending.lease_until {
         Some(until) if until > now => Claim::Leased(receipt),
         Some(_) => Claim::LeaseExpired(receipt),
         None if receipt.note.is_some_and(|note| note.held) => Claim::Held(receipt),
-        // No lease: there is nothing to look up or to resend.
+        // Without a lease there is nothing to look up or to send again.
         None => Claim::NotSendable(receipt),
     })
 }

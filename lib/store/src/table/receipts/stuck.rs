@@ -1,4 +1,4 @@
-//! How long a receipt may wait in each state before somebody is alarmed.
+//! Alarms for receipts that stay too long in a state.
 
 use std::str::FromStr;
 
@@ -16,17 +16,17 @@ use crate::{
     table::{
         Table,
         change::Change,
+        condition::{absent, below, differs},
         item::{number, text},
         keys,
-        write::Applied,
     },
 };
 
-/// Ages in whole hours, ascending, at each of which somebody is alarmed once.
+/// Ages in whole hours, ascending; each raises one alarm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AlarmHours(Vec<u32>);
 
-/// A list of hours that cannot be used.
+/// An invalid list of hours.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{given:?} is not a list of hours from 1 to {longest}, such as 48,60,70", longest = AlarmHours::LONGEST)]
 pub struct NoHours {
@@ -38,17 +38,24 @@ pub struct NoHours {
 pub struct AlarmTimes {
     /// For a signed receipt that the authority does not have.
     pub delivery: AlarmHours,
-    /// For one that waits for anything else.
+    /// For a receipt that waits for anything else.
     pub step: AlarmHours,
 }
 
-/// What a receipt that is not final waits for.
+/// The event that a receipt awaits in a state that is not final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Awaited {
     /// The delivery to the authority, for which the law gives 72 hours.
     Delivery,
     /// Its signature, its verdict or a person.
     Step,
+}
+
+/// An alarm about a receipt that waits for so many hours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Alarm {
+    pub awaited: Awaited,
+    pub hours: u32,
 }
 
 impl AlarmHours {
@@ -80,13 +87,14 @@ impl FromStr for AlarmHours {
 }
 
 impl AlarmTimes {
-    /// The last alarm hour that a receipt has passed, and what it waits for.
-    pub fn reached(&self, receipt: &Receipt, now: Timestamp) -> Option<(Awaited, u32)> {
+    /// The alarm for the last hour that a receipt has passed.
+    pub fn reached(&self, receipt: &Receipt, now: Timestamp) -> Option<Alarm> {
         let (awaited, since) = receipt.waits_for()?;
-        Some((awaited, self.of(awaited).reached(since, now)?))
+        let hours = self.of(awaited).reached(since, now)?;
+        Some(Alarm { awaited, hours })
     }
 
-    /// When the next alarm hour comes for a receipt that stays as it is.
+    /// The next alarm hour of a receipt, if its state does not change.
     pub fn next(&self, receipt: &Receipt, now: Timestamp) -> Option<Timestamp> {
         let (awaited, since) = receipt.waits_for()?;
         self.of(awaited).next(since, now)
@@ -101,18 +109,18 @@ impl AlarmTimes {
 }
 
 impl Receipt {
-    /// What it waits for, and since when; `None` for one that is final.
+    /// What the receipt waits for, and since when; `None` in a final state.
     pub fn waits_for(&self) -> Option<(Awaited, Timestamp)> {
-        // A receipt with a schedule has time until then.
+        // The time of a scheduled receipt begins with its schedule.
         let issued_at = self
             .scheduled_for
             .map_or(self.created_at, |when| when.max(self.created_at));
         Some(match self.state {
             ReceiptState::Received | ReceiptState::Deferred | ReceiptState::Validated => (Awaited::Step, issued_at),
             ReceiptState::Signed | ReceiptState::Contingency => (Awaited::Delivery, issued_at),
-            // Every new send would begin a new time.
-            ReceiptState::Submitted if self.lost_track_ids.is_empty() => {
-                (Awaited::Step, self.submitted_at.unwrap_or(issued_at))
+            // Otherwise every new send would restart the time.
+            ReceiptState::Submitted if self.sending.lost_track_ids.is_empty() => {
+                (Awaited::Step, self.sending.submitted_at.unwrap_or(issued_at))
             }
             ReceiptState::Submitted => (Awaited::Step, issued_at),
             ReceiptState::Failed => (Awaited::Step, self.updated_at),
@@ -124,56 +132,55 @@ impl Receipt {
         })
     }
 
-    /// Whether nothing goes on by itself: the caller or an operator decides.
+    /// Whether no step is automatic: the caller or an operator decides.
     pub fn waits_for_a_person(&self) -> bool {
         let is_unknown = self.error_code.as_deref() == Some(OUTCOME_UNKNOWN);
         self.state == ReceiptState::Failed
-            || self.state == ReceiptState::Submitted && is_unknown && self.track_id.is_none()
+            || self.state == ReceiptState::Submitted && is_unknown && self.sending.track_id.is_none()
     }
 }
 
 impl Table {
-    /// Records that somebody was alarmed about a receipt that waits for so many hours. `false`: somebody was before, or it
+    /// Records that somebody was alarmed about a receipt that waits. `false`: somebody was before, or it
     /// went on.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn record_alarm(
         &self,
         scope: &Scope,
         seen: &Receipt,
-        (awaited, hours): (Awaited, u32),
+        Alarm { awaited, hours }: Alarm,
     ) -> Result<bool, StoreError> {
         let change = Change::of(keys::receipt(scope, &seen.public_id));
         let change = match awaited {
-            Awaited::Delivery => in_states(
-                change.set(DELIVERY_ALARM, number(hours)),
-                waiting(),
-                "(attribute_not_exists(#da) OR #da < :hours)",
-            )
-            .bind(":hours", number(hours)),
+            Awaited::Delivery => change
+                .set(DELIVERY_ALARM, number(hours))
+                .when(in_states(waiting()))
+                .when(absent(DELIVERY_ALARM).or(below(DELIVERY_ALARM, number(hours)))),
             Awaited::Step => {
-                let alarm = state_alarm(seen.state, hours);
-                in_states(
-                    change.set(STATE_ALARM, text(&alarm)),
-                    [seen.state],
-                    "(attribute_not_exists(#aw) OR #aw <> :alarm)",
-                )
-                .bind(":alarm", text(&alarm))
+                let alarm = text(state_alarm(seen.state, hours));
+                change
+                    .set(STATE_ALARM, alarm.clone())
+                    .when(in_states([seen.state]))
+                    .when(absent(STATE_ALARM).or(differs(STATE_ALARM, alarm)))
             }
         };
-        Ok(matches!(self.apply("record alarm", change).await?, Applied::Done(_)))
+        self.applied("record alarm", change).await
     }
 }
 
-/// An alarm about one state, such as `submitted 6`: a receipt that comes to another state begins anew.
+/// An alarm about one state, such as `submitted 6`: in another state the alarms start again.
 fn state_alarm(state: ReceiptState, hours: u32) -> String {
     format!("{state} {hours}")
 }
 
 impl Receipt {
-    /// Whether somebody was alarmed about this already.
-    pub fn was_alarmed(&self, (awaited, hours): (Awaited, u32)) -> bool {
+    /// Whether this alarm was raised already.
+    pub fn was_alarmed(&self, Alarm { awaited, hours }: Alarm) -> bool {
         match awaited {
-            Awaited::Delivery => self.delivery_alarm_hours.is_some_and(|told| told >= hours),
-            Awaited::Step => self.state_alarm.as_deref() == Some(state_alarm(self.state, hours).as_str()),
+            Awaited::Delivery => self.alarms.delivery_hours.is_some_and(|told| told >= hours),
+            Awaited::Step => self.alarms.state.as_deref() == Some(state_alarm(self.state, hours).as_str()),
         }
     }
 }

@@ -1,19 +1,20 @@
-//! The end of a receipt's way: the verdict, the outbox that tells of it, or a failure with its reason.
+//! The end of a receipt: the verdict and the outbox that publishes it, or a failure with its reason.
 //!
-//! One write sets the state, the authority's answer and the outbox, so no event is lost; while the outbox has entries
-//! the receipt stays on the due index, so each is told at least once.
+//! One write sets the state, the authority's answer and the outbox, so no event is lost. While the outbox has entries,
+//! the receipt stays on the due index, so each entry is delivered at least once.
 
 use ecf::ReceiptState;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    OutboxEntry, Receipt, as_the_table_says,
+    OutboxEntry, Receipt,
     creation::FIRST_LOOK,
     in_states,
     record::{
-        self, COMPLETED_AT, ERROR_CODE, ERROR_MESSAGE, LEASE, NOT_DUE, NOTIFIED_AT, OUTBOX, RESPONSE,
-        SECUENCIA_UTILIZADA, STATE, UPDATED_AT,
+        self, COMPLETED_AT, ENCF, ERROR_CODE, ERROR_MESSAGE, LEASE, LEASE_UNTIL, NOT_DUE, NOTIFIED_AT, OUTBOX,
+        RESPONSE, SECUENCIA_UTILIZADA, STATE, UPDATED_AT,
     },
+    transition_to,
 };
 use crate::{
     StoreError,
@@ -21,54 +22,58 @@ use crate::{
     table::{
         Table,
         change::Change,
+        condition::{absent, contains, exists, size_above, size_equals},
         due,
         item::{flag, instant, number, text, texts, to_millis},
-        keys::{self, DUE, TRACK},
+        keys::{self, DUE, PK, TRACK},
         write::Applied,
     },
 };
 
-/// When housekeeping first looks whether a person has seen a receipt that stopped.
+/// The first look by housekeeping at a receipt that awaits a person.
 pub(super) const ALARM_LOOK: SignedDuration = SignedDuration::from_hours(1);
-/// How often an outbox entry is taken again because another entry went in between.
+/// Upper bound of the tries when another outbox entry is removed concurrently.
 const ROUNDS: u32 = 4;
 
-/// What the authority decided.
+/// The authority's verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     pub state: ReceiptState,
-    /// Of an answer that brings verdict and track id at once, or the verdict on an earlier copy; `None` leaves it.
+    /// From an answer with verdict and track id, or a verdict on an earlier copy; `None` leaves the stored one.
     pub track_id: Option<String>,
     pub error_code: Option<String>,
     pub error_message: Option<String>,
     pub secuencia_utilizada: Option<bool>,
     /// The authority's answer as JSON text.
     pub taxauth_response: Option<String>,
-    /// Who must hear of it.
+    /// The recipients of the verdict.
     pub outbox: Vec<OutboxEntry>,
 }
 
-/// Why a receipt stopped before anybody judged it.
+/// Why a receipt stopped without a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failure<'a> {
     pub code: &'a str,
     pub message: &'a str,
-    /// The authority's answer as JSON text, when it was the authority that stopped it.
+    /// The authority's answer as JSON text, if the authority caused the failure.
     pub taxauth_response: Option<&'a str>,
 }
 
-/// What came of recording a step.
+/// The result of recording a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recorded {
     /// Written by this call.
     Now(Receipt),
-    /// Not written: the receipt is past this step, or was never at it.
+    /// Not written: the receipt is past this step, or never was in the required state.
     Already(Receipt),
     Missing,
 }
 
 impl Table {
     /// Records the authority's verdict, once.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_verdict(
         &self,
         scope: &Scope,
@@ -77,12 +82,12 @@ impl Table {
         now: Timestamp,
     ) -> Result<Recorded, StoreError> {
         let change = verdict_change(scope, id, &verdict, now);
-        let change = as_the_table_says(change, verdict.state, "attribute_exists(#en)");
+        let change = change.when(transition_to(verdict.state)).when(exists(ENCF));
         let applied = self
-            .end("record verdict", (scope, id), verdict.state, change, now)
+            .end("record verdict", scope, id, verdict.state, change, now)
             .await?;
         Ok(match recorded(applied)? {
-            // Our own write, whose answer was lost and repeated by the SDK.
+            // Our own write, whose answer was lost and which the SDK repeated.
             Recorded::Already(receipt)
                 if receipt.state == verdict.state && receipt.completed_at == Some(to_millis(now)) =>
             {
@@ -92,10 +97,13 @@ impl Table {
         })
     }
 
-    /// Ends a receipt's way with a reason that somebody must look at.
+    /// Records `failed` with a reason that a person must see.
     ///
-    /// Only as the caller saw it: whoever came too late, after another worker claimed the receipt or handed it over,
-    /// changes nothing.
+    /// Conditional on the state that the caller saw: if another worker has claimed or sent the receipt since, nothing
+    /// changes.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_failed(
         &self,
         scope: &Scope,
@@ -111,27 +119,34 @@ impl Table {
             .set(UPDATED_AT, instant(now))
             .set(DUE.pk, text(keys::due_partition(due::shard_of(&seen.public_id))))
             .set(DUE.sk, text(keys::due_sort(now + ALARM_LOOK)))
-            .remove(&LEASE);
-        let (as_seen, lease) = match seen.lease_until {
-            Some(until) => ("attribute_not_exists(#tp) AND #lu = :lease", Some(instant(until))),
-            None => ("attribute_not_exists(#tp) AND attribute_not_exists(#lu)", None),
-        };
-        let change = as_the_table_says(change, ReceiptState::Failed, as_seen);
-        let change = match lease {
-            Some(lease) => change.bind(":lease", lease),
-            None => change,
-        };
-        let receipt = (scope, &seen.public_id);
-        let applied = self.end("record failed", receipt, ReceiptState::Failed, change, now);
+            .remove(&LEASE)
+            .when(transition_to(ReceiptState::Failed))
+            .when(absent(TRACK.pk))
+            .still(LEASE_UNTIL, seen.sending.lease_until.map(instant));
+        let applied = self.end(
+            "record failed",
+            scope,
+            &seen.public_id,
+            ReceiptState::Failed,
+            change,
+            now,
+        );
         recorded(applied.await?)
     }
 
-    /// Takes an entry out of the outbox; the last one takes the receipt off the due index in the same write.
+    /// Removes an entry from the outbox; removing the last one also takes the receipt off the due index, in the same
+    /// write.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn outbox_done(&self, scope: &Scope, id: &ReceiptId, entry: OutboxEntry) -> Result<Recorded, StoreError> {
         self.take_entry(scope, id, entry, None).await
     }
 
-    /// Takes the webhook's entry out of the outbox. The same write records when a webhook took the event, if one did.
+    /// Removes the webhook entry from the outbox, and records when a webhook accepted the event, if one did.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn webhooks_notified(
         &self,
         scope: &Scope,
@@ -141,11 +156,15 @@ impl Table {
         self.take_entry(scope, id, OutboxEntry::Webhook, notified_at).await
     }
 
-    /// Records when a webhook took the event of a verdict on a later attempt. The first time stays.
+    /// Records when a webhook accepted the event of a verdict on a later attempt. The first time stays.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn record_notified(&self, scope: &Scope, id: &ReceiptId, at: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(keys::receipt(scope, id))
             .set(NOTIFIED_AT, instant(at))
-            .when("attribute_exists(#pk) AND attribute_not_exists(#nt)");
+            .when(exists(PK))
+            .when(absent(NOTIFIED_AT));
         self.apply("record notified", change).await?;
         Ok(())
     }
@@ -165,24 +184,26 @@ impl Table {
             };
             change
                 .delete(OUTBOX, texts([entry.as_str()]))
-                .bind(":entry", text(entry.as_str()))
-                .bind(":one", number(1))
+                .when(contains(OUTBOX, text(entry.as_str())))
         };
         let finals = || ReceiptState::ALL.into_iter().filter(|state| state.is_final());
         for _ in 0..ROUNDS {
-            let last = "contains(#ob, :entry) AND size(#ob) = :one";
-            let change = in_states(without().remove(&NOT_DUE), finals(), last);
-            let receipt = match recorded(self.apply("take outbox entry", change).await?)? {
+            let is_last = size_equals(OUTBOX, number(1));
+            let last = without()
+                .remove(&NOT_DUE)
+                .when(in_states(finals()))
+                .when(is_last.clone());
+            let receipt = match recorded(self.apply("take outbox entry", last).await?)? {
                 Recorded::Already(receipt) if receipt.outbox.contains(&entry) => receipt,
                 other => return Ok(other),
             };
-            let condition = if receipt.outbox.len() == 1 {
-                // Its state is not final: something else is still due.
-                "contains(#ob, :entry) AND size(#ob) = :one"
+            let size = if receipt.outbox.len() == 1 {
+                // Its state is not final, so another step is still due.
+                is_last
             } else {
-                "contains(#ob, :entry) AND size(#ob) > :one"
+                size_above(OUTBOX, number(1))
             };
-            let change = in_states(without(), [receipt.state], condition);
+            let change = without().when(in_states([receipt.state])).when(size);
             match recorded(self.apply("take outbox entry", change).await?)? {
                 Recorded::Already(receipt) if receipt.outbox.contains(&entry) => {}
                 other => return Ok(other),

@@ -1,6 +1,6 @@
-//! All receipts of a span of time, oldest first, whole, a part of a day at a time: for whoever must miss none.
+//! All receipts of a span of time, oldest first, in parts of a day: for readers that must not miss one.
 //!
-//! Unlike a list it looks at the index of every day and believes no counter.
+//! Unlike a list it reads the index of every day and uses no counter.
 
 use jiff::{Timestamp, civil::Date};
 
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// Receipts of one part.
+/// Upper bound of the receipts in one part.
 const PART: usize = 100;
 
 /// A span of time; both instants are included.
@@ -26,15 +26,15 @@ pub struct Span {
 }
 
 impl Span {
-    /// Whether only a part of the day is in it.
+    /// Whether only a part of the day is within the span.
     pub fn cuts(&self, day: Date) -> bool {
         let is_day_of = |instant: Option<Timestamp>| instant.is_some_and(|instant| keys::fiscal_day(instant) == day);
         is_day_of(self.from) || is_day_of(self.to)
     }
 
-    /// The part of an index whose sort keys begin with milliseconds, from behind `after` on.
+    /// The part of an index whose sort keys begin with milliseconds, starting after `after`.
     pub(in crate::table) fn sort(&self, name: &'static str, after: Option<&str>) -> Sort<'static> {
-        // A `!` sorts before everything that sort keys are made of, a `~` behind it.
+        // `!` sorts before every character of a sort key, `~` after it.
         let low = match after {
             Some(after) => format!("{after}!"),
             None => self.from.map_or_else(|| "!".to_owned(), keys::millis_sort),
@@ -48,12 +48,15 @@ impl Span {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WalkedPart {
     pub receipts: Vec<Receipt>,
-    /// Where the next part begins; none at the end of the day.
+    /// The position of the next part; `None` at the end of the day.
     pub next: Option<String>,
 }
 
 impl Table {
-    /// The receipts of a day that were created within the span, oldest first, from where the last part ended.
+    /// The receipts of a day that were created within the span, oldest first, after the last part.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn walk_receipts(
         &self,
         scope: &Scope,
@@ -80,7 +83,10 @@ impl Table {
         Ok(WalkedPart { receipts, next })
     }
 
-    /// How many receipts of a day were created within the span.
+    /// The number of receipts of a day that were created within the span.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn count_within(&self, scope: &Scope, span: &Span, day: Date) -> Result<usize, StoreError> {
         let query = Query {
             sort: span.sort(LIST.sk, None),

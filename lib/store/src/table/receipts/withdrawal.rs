@@ -1,13 +1,15 @@
-//! Withdrawing a receipt that was never sent.
+//! Withdraws receipts that were never sent.
 //!
-//! A send begins with a claim on the same item and both writes are conditional, so a claim and a withdrawal never both win.
+//! A send begins with a claim on the same item, and both writes are conditional, so a claim and a withdrawal never both
+//! succeed.
 
 use ecf::{Circumstances, ReceiptState};
 use jiff::Timestamp;
 
 use super::{
-    Receipt, Recorded, as_the_table_says,
-    record::{COMPLETED_AT, ERROR_CODE, ERROR_MESSAGE, NOT_DUE, STATE, UPDATED_AT},
+    Receipt, Recorded,
+    record::{COMPLETED_AT, ENCF, ERROR_CODE, ERROR_MESSAGE, LEASE_UNTIL, NOT_DUE, STATE, UPDATED_AT},
+    transition_to,
     verdict::recorded,
 };
 use crate::{
@@ -16,22 +18,23 @@ use crate::{
     table::{
         Table,
         change::Change,
+        condition::{absent, exists},
         item::{instant, text, to_millis},
         keys,
     },
 };
 
-/// How a receipt is withdrawn.
+/// The kinds of withdrawal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Withdrawal {
-    /// The caller does not want it any more.
+    /// The caller cancels it.
     Cancel,
     /// It cannot be issued electronically: a paper receipt takes its place.
     Incapacity,
 }
 
 impl Withdrawal {
-    /// The state that it leads to.
+    /// The resulting state.
     pub fn state(self) -> ReceiptState {
         match self {
             Self::Cancel => ReceiptState::Cancelled,
@@ -40,16 +43,16 @@ impl Withdrawal {
     }
 }
 
-/// The error code of a withdrawn receipt whose number was signed: it goes to nobody else, so it is to be annulled.
+/// The error code of a withdrawn receipt whose number was signed: the number is not used again, so it must be annulled.
 const NUMBER_TO_ANNUL: &str = "number_to_annul";
 
 impl Receipt {
-    /// Whether a send of it was begun that may have arrived.
+    /// Whether a send that may have arrived was started.
     pub fn may_have_been_sent(&self) -> bool {
-        self.send_started_at.is_some() || self.has_lost_send
+        self.sending.started_at.is_some() || self.sending.has_lost_send
     }
 
-    /// What the table of states may ask about this receipt.
+    /// The receipt's data for the table of states.
     pub fn circumstances(&self) -> Circumstances {
         Circumstances {
             summary: self.is_sent_as_summary(),
@@ -61,9 +64,13 @@ impl Receipt {
 }
 
 impl Table {
-    /// Withdraws a receipt that was never sent. Twice is once.
+    /// Withdraws a receipt that was never sent. A repeated call has no effect.
     ///
-    /// [`Recorded::Already`] with another state than the wanted one: its state or its sends do not allow it.
+    /// [`Recorded::Already`] with another state than the requested one means that its state or its sends do not allow
+    /// it.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn withdraw(
         &self,
         scope: &Scope,
@@ -81,18 +88,27 @@ impl Table {
             .set_or_remove(ERROR_CODE, to_annul.as_ref().map(|_| text(NUMBER_TO_ANNUL)))
             .set_or_remove(ERROR_MESSAGE, to_annul.map(text))
             .remove(&NOT_DUE);
-        // Numbered as it was seen: a worker may sign it in between.
+        // On the condition that it is still numbered or not, because a worker may sign it concurrently.
         let as_seen = match seen.encf() {
-            Some(_) => "attribute_exists(#en) AND attribute_not_exists(#lu)",
-            None => "attribute_not_exists(#en) AND attribute_not_exists(#lu)",
+            Some(_) => exists(ENCF),
+            None => absent(ENCF),
         };
-        let change = as_the_table_says(change, withdrawal.state(), as_seen);
-        let receipt = (scope, &seen.public_id);
+        let change = change
+            .when(transition_to(withdrawal.state()))
+            .when(as_seen)
+            .when(absent(LEASE_UNTIL));
         let applied = self
-            .end("withdraw receipt", receipt, withdrawal.state(), change, now)
+            .end(
+                "withdraw receipt",
+                scope,
+                &seen.public_id,
+                withdrawal.state(),
+                change,
+                now,
+            )
             .await?;
         Ok(match recorded(applied)? {
-            // Our own write, whose answer was lost and repeated by the SDK.
+            // Our own write, whose answer was lost and which the SDK repeated.
             Recorded::Already(receipt)
                 if receipt.state == withdrawal.state() && receipt.completed_at == Some(to_millis(now)) =>
             {

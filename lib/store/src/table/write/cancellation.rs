@@ -1,10 +1,10 @@
-//! What a cancelled transaction means, read from its reasons.
+//! Interprets a cancelled transaction from its reasons.
 
 use aws_sdk_dynamodb::types::CancellationReason;
 
 use super::{Refusal, existing};
 
-/// What a cancelled transaction means.
+/// The meaning of a cancelled transaction.
 #[derive(Debug)]
 pub(super) enum Judgement {
     Refused(Vec<Option<Refusal>>),
@@ -12,11 +12,11 @@ pub(super) enum Judgement {
     Unknown,
 }
 
-/// Reads the reasons, one per part.
+/// Interprets the reasons, one per part.
 ///
-/// A conflict or throttling of any part means that the parts could not all be judged: a failed condition beside it
-/// may be the trace of a transaction that is about to decide otherwise, except where the failed part is the first:
-/// callers put the record that decides there, and its existence is final.
+/// When any part has a conflict or is throttled, the other parts may not have been checked. A failed condition beside
+/// it may be the trace of a transaction that has not committed, unless the failed part is the first: callers put the
+/// deciding record there, and its existence is final.
 pub(super) fn judge(reasons: &[CancellationReason], parts: usize) -> Judgement {
     if reasons.len() != parts {
         return Judgement::Unknown;

@@ -1,15 +1,17 @@
-//! What can happen to a receipt, each by the store's own verb.
+//! The events of a receipt, each through a method of the store.
 
 use ecf::ReceiptState;
 use ecf_store::{
-    Claim, DueEntry, DueRecord, Failure, NotFoundBy, OutboxEntry, Receipt, Recorded, SignedLater, Verdict, Withdrawal,
+    Receipt,
+    due::{DueEntry, DueRecord},
+    receipts::{Claim, Failure, NotFoundBy, OutboxEntry, Recorded, SignedLater, Verdict, Withdrawal},
 };
 use jiff::SignedDuration;
 
 use super::Walk;
 use crate::support::signed;
 
-/// What the workers hold a receipt for.
+/// The lease of the workers.
 const LEASE: SignedDuration = SignedDuration::from_secs(90);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +41,7 @@ pub(super) enum Event {
 }
 
 impl Event {
-    /// Each as often as it is listed.
+    /// An event occurs in proportion to its number of entries.
     pub(super) const ALL: [Self; 33] = [
         Self::Sign,
         Self::Sign,
@@ -77,7 +79,7 @@ impl Event {
     ];
 }
 
-/// What a step said of itself.
+/// The result that a step reported.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Told {
     Claimed(Box<Receipt>),
@@ -111,7 +113,7 @@ impl From<Claim> for Told {
 }
 
 impl Walk<'_> {
-    /// Lets it happen, as a worker does who goes by what it has read.
+    /// Executes the event, as a worker that acts on what it has read.
     pub(super) async fn happen(&mut self, place: usize, event: Event) -> Told {
         let seen = self.view(place);
         let (table, scope, id, now) = (&self.app.table, &seen.scope, &seen.public_id, self.now);
@@ -119,31 +121,37 @@ impl Walk<'_> {
             Event::Sign => {
                 let number = self.number_of(place);
                 let signed = signed(&seen.idempotency_key, &number);
-                let outcome = table.sign_receipt(scope, id, &signed, &seen.monto_total, now).await;
+                let outcome = table
+                    .sign_receipt(scope, id, &signed, &seen.fiscal.monto_total, now)
+                    .await;
                 Told::of(matches!(outcome.unwrap(), SignedLater::Now(_)))
             }
             Event::ClaimSend => table.claim_send(scope, id, now, LEASE).await.unwrap().into(),
             Event::ClaimLookUp => table.claim_lookup(scope, id, now, LEASE).await.unwrap().into(),
             Event::ClaimResend => table.claim_resend(scope, id, now, LEASE).await.unwrap().into(),
             Event::LookUpNegative => table
-                .record_lookup_negative(scope, id, seen.send_attempt, now)
+                .record_lookup_negative(scope, id, seen.sending.attempts, now)
                 .await
                 .unwrap()
                 .into(),
-            // Only who knows that its own send did not arrive gives a claim back.
-            Event::Release if self.lives[place].promises.has_arrived(seen.send_attempt) => Told::Refused,
-            Event::Release => table.release_send(scope, id, seen.send_attempt).await.unwrap().into(),
+            // A worker releases a claim only if its own send certainly did not arrive.
+            Event::Release if self.lives[place].promises.has_arrived(seen.sending.attempts) => Told::Refused,
+            Event::Release => table
+                .release_send(scope, id, seen.sending.attempts)
+                .await
+                .unwrap()
+                .into(),
             Event::AnswerLost => table
-                .record_answer_lost(scope, id, seen.send_attempt, now)
+                .record_answer_lost(scope, id, seen.sending.attempts, now)
                 .await
                 .unwrap()
                 .into(),
             Event::Submitted => {
-                let track_id = format!("{id}-{}", seen.send_attempt);
+                let track_id = format!("{id}-{}", seen.sending.attempts);
                 table.record_submitted(scope, id, &track_id, now).await.unwrap().into()
             }
             Event::OutcomeUnknown => table
-                .record_outcome_unknown(scope, id, seen.send_attempt, "nobody can look", now)
+                .record_outcome_unknown(scope, id, seen.sending.attempts, "nobody can look", now)
                 .await
                 .unwrap()
                 .into(),
@@ -186,11 +194,14 @@ impl Walk<'_> {
                 let Some(tie) = seen.note else { return Told::Refused };
                 let modified = table.modified_receipt(scope, &tie.modifies).await.unwrap().unwrap();
                 let cleared = table.clear_note(scope, &seen, &modified, now).await.unwrap();
-                Told::of(matches!(cleared, ecf_store::Cleared::Now(_)))
+                Told::of(matches!(cleared, ecf_store::receipts::NoteCleared::Now(_)))
             }
             Event::OutboxDone(entry) => table.outbox_done(scope, id, entry).await.unwrap().into(),
             Event::Alarm => match seen.waits_for() {
-                Some((awaited, _)) => Told::of(table.record_alarm(scope, &seen, (awaited, 48)).await.unwrap()),
+                Some((awaited, _)) => {
+                    let alarm = ecf_store::receipts::Alarm { awaited, hours: 48 };
+                    Told::of(table.record_alarm(scope, &seen, alarm).await.unwrap())
+                }
                 None => Told::Refused,
             },
         }

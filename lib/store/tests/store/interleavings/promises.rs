@@ -1,23 +1,26 @@
-//! What must hold after every step.
+//! The properties that hold after every step.
 
 use std::collections::BTreeSet;
 
 use ecf::{Circumstances, ReceiptState, ReceiptType};
-use ecf_store::{LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, Receipt};
+use ecf_store::{
+    Receipt,
+    receipts::{LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND},
+};
 use jiff::Timestamp;
 use rust_decimal::Decimal;
 
 use super::Walk;
 use super::events::{Event, Told};
 
-/// What happened to a receipt that its record alone does not tell.
+/// The history of a receipt that its record does not contain.
 #[derive(Debug, Default)]
 pub(super) struct Promises {
-    /// Sends that were begun and not given back: each may have reached the authority.
+    /// Sends that were started and not released: each may have reached the authority.
     begun: BTreeSet<u32>,
-    /// The send whose outcome nobody knows.
+    /// The send whose outcome is unknown.
     unsettled: Option<u32>,
-    /// When look-ups of it found nothing.
+    /// The times of its look-ups that found nothing.
     negatives: Vec<Timestamp>,
 }
 
@@ -27,21 +30,21 @@ impl Promises {
         attempt.is_multiple_of(2)
     }
 
-    /// Follows a step, and says what it broke.
+    /// Follows a step, and returns the property that it violated.
     fn follow(&mut self, before: &Receipt, event: Event, told: &Told, now: Timestamp) -> Result<(), String> {
         match (event, told) {
             (Event::ClaimSend, Told::Claimed(claimed)) => {
                 if let Some(attempt) = self.unsettled {
                     return Err(format!("sent again although send {attempt} may have arrived"));
                 }
-                self.begin(claimed.send_attempt);
+                self.begin(claimed.sending.attempts);
             }
             (Event::ClaimResend, Told::Claimed(claimed)) => {
                 let found_nothing = usize::try_from(LOOKUPS_BEFORE_RESEND).unwrap();
                 if self.negatives.len() < found_nothing {
                     return Err(format!("sent again after look-ups at {:?}", self.negatives));
                 }
-                self.begin(claimed.send_attempt);
+                self.begin(claimed.sending.attempts);
             }
             (Event::LookUpNegative, Told::Written) => {
                 let is_apart = |last: &Timestamp| now.duration_since(*last) >= LOOKUP_SPACING;
@@ -50,10 +53,10 @@ impl Promises {
                 }
             }
             (Event::Release, Told::Written) => {
-                self.begun.remove(&before.send_attempt);
+                self.begun.remove(&before.sending.attempts);
                 self.settle();
             }
-            // Each of these says what became of the send, or that a person is to find out.
+            // Each of these decides the outcome of the send, or leaves it to a person.
             (
                 Event::Submitted
                 | Event::OutcomeUnknown
@@ -67,7 +70,7 @@ impl Promises {
             }
             _ => {}
         }
-        match (told, before.lease_until) {
+        match (told, before.sending.lease_until) {
             (Told::Claimed(_), Some(until)) if until > now => Err(format!("claimed while leased until {until}")),
             _ => Ok(()),
         }
@@ -86,7 +89,7 @@ impl Promises {
 }
 
 impl Walk<'_> {
-    /// Looks at what a step made of its receipt, and at the invoice's balance.
+    /// Checks the effect of a step on its receipt, and the invoice's balance.
     pub(super) async fn look(&mut self, place: usize, event: Event, told: Told) {
         let (now, life) = (self.now, &mut self.lives[place]);
         let id = life.record.public_id;
@@ -128,9 +131,9 @@ impl Walk<'_> {
             .map(|life| &life.record)
             .filter(|note| note.note.is_some())
         {
-            let (tie, amount): (_, Decimal) = (note.note.unwrap(), note.monto_total.parse().unwrap());
+            let (tie, amount): (_, Decimal) = (note.note.unwrap(), note.fiscal.monto_total.parse().unwrap());
             let is_accepted = [ReceiptState::Accepted, ReceiptState::ConditionallyAccepted].contains(&note.state);
-            match note.ecf_type {
+            match note.fiscal.ecf_type {
                 ReceiptType::E34 if tie.reserved => {
                     balance -= amount;
                     annulled_by = annulled_by.or(tie.annuls.then_some(note.public_id));
@@ -172,14 +175,14 @@ fn is_in_the_table(before: &Receipt, after: &Receipt, event: Event) -> Result<()
 
 fn keeps_what_is_frozen(before: &Receipt, after: &Receipt) -> Result<(), String> {
     let mut broken = Vec::new();
-    if before.signed.is_some() && before.signed != after.signed {
+    if before.fiscal.signed.is_some() && before.fiscal.signed != after.fiscal.signed {
         broken.push("number or signature");
     }
-    if after.send_attempt < before.send_attempt {
+    if after.sending.attempts < before.sending.attempts {
         broken.push("its count of sends");
     }
     if before.state.is_final() {
-        // What is left to do of it may change, and nothing else.
+        // Only the remaining steps may change.
         let rest = Receipt {
             outbox: before.outbox.clone(),
             next_action_at: before.next_action_at,
@@ -199,9 +202,9 @@ fn keeps_what_is_frozen(before: &Receipt, after: &Receipt) -> Result<(), String>
     }
 }
 
-/// A receipt with a next step is on the due index, and no other.
+/// A receipt is on the due index if and only if it has a next step.
 fn is_looked_after(after: &Receipt) -> Result<(), String> {
-    // One that waits for a person stays there for its alarms.
+    // A receipt that awaits a person stays there for its alarms.
     let has_next_step = !after.outbox.is_empty() || !after.state.is_final();
     match has_next_step == after.next_action_at.is_some() {
         true => Ok(()),

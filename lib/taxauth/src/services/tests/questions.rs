@@ -1,4 +1,4 @@
-//! Questions: how they are put, and which answers are believed.
+//! Queries: how they are sent, and which answers are accepted.
 
 use super::wire::nobody;
 use super::*;
@@ -81,7 +81,7 @@ async fn a_question_that_fails_is_no_verdict() {
         refused.answer().unwrap().words().as_deref(),
         Some("El RNC no está delegado")
     );
-    // A 4xx that speaks of another state is a refusal, not that state.
+    // A 4xx whose body names another state is a refusal, not that state.
     let refused = ask(Play::new(400, r#"{"codigo":1,"estado":"Aceptado"}"#)).await;
     assert!(matches!(refused, Err(TaxAuthError::Refused { .. })));
 }

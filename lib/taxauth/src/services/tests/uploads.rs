@@ -1,4 +1,4 @@
-//! Documents handed over: what proves that they were taken, and what proves that they were not.
+//! Uploads: which answers prove that a document was taken, and which prove that it was not.
 
 use std::time::Duration;
 
@@ -79,7 +79,7 @@ async fn a_refusal_of_an_upload_keeps_the_authoritys_words() {
         assert_eq!(answer.error_code(), Some(code));
         assert!(answer.words().is_some());
     }
-    // The symptom of a signature that does not verify.
+    // The symptom of an invalid signature.
     let refused = send_to(Play::new(400, "<html><body></body></html>")).await;
     assert!(matches!(refused, Ok(Sent::Refused(_))));
     let refused = send_to(Play::new(400, "")).await;

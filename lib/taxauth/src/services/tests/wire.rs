@@ -1,20 +1,20 @@
-//! A server that mistreats one connection.
+//! A server that breaks one connection in a given way.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 
-/// What a connection does once its request is there.
+/// What happens to a connection after the request.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wire {
-    /// Closes without a word.
+    /// Closed without an answer.
     Closes,
-    /// Never answers.
+    /// No answer, and not closed.
     Stalls,
-    /// Sends these bytes and closes.
+    /// These bytes, then closed.
     Says(&'static str),
 }
 
-/// The address of a server that treats one connection so.
+/// The address of a server that treats one connection in this way.
 pub(super) fn wire(behaviour: Wire) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -27,14 +27,14 @@ pub(super) fn wire(behaviour: Wire) -> String {
             Wire::Says(bytes) => {
                 let _ = stream.write_all(bytes.as_bytes());
             }
-            // Ends when the caller hangs up.
+            // Ends when the client disconnects.
             Wire::Stalls => while stream.read(&mut buffer).is_ok_and(|read| read > 0) {},
         }
     });
     format!("http://{address}")
 }
 
-/// An address where nobody listens.
+/// An address without a server.
 pub(super) fn nobody() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     format!("http://{}", listener.local_addr().unwrap())

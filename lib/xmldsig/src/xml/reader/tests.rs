@@ -193,7 +193,7 @@ fn c12_another_encoding_is_named_whatever_the_bytes() {
     ] {
         assert_eq!(tokens(bytes), Err(XmlErrorKind::Encoding(named.to_owned())), "{named}");
     }
-    // Without a declaration the wrong byte is all that is known.
+    // Without a declaration, only the invalid byte is known.
     assert_eq!(tokens(b"<?xml version='1.0'?><a>\xF1</a>"), Err(XmlErrorKind::NotUtf8));
     assert_eq!(tokens(b"<a>\0</a>"), Err(XmlErrorKind::ForbiddenCharacter(0)));
 }

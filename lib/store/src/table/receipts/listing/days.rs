@@ -1,4 +1,4 @@
-//! Months and days of a list: which there are, how many receipts each has, and what one reads of them.
+//! Months and days of a list: which exist, the number of their receipts, and the reads of single days.
 
 use std::collections::BTreeMap;
 
@@ -13,18 +13,19 @@ use crate::table::{
     receipts::Span,
 };
 
-/// So many receipts of one `external_id` may be of one millisecond, beside the one that a page goes on from.
+/// Upper bound of the receipts with one `external_id` in the same millisecond as the one before a page.
 const SAME_INSTANT: usize = 20;
-/// From so many on it is cheaper to count what is skipped than to read it.
+/// From this offset on, counting the skipped receipts is cheaper than reading them.
 const COUNTED: usize = 200;
 
 impl Table {
-    /// The months that are asked for as a whole and whose counts are exact, oldest first.
+    /// The months that are completely within the list and whose counts are exact, oldest first.
     pub(super) async fn whole_months(
         &self,
         scope: &Scope,
         filter: &ReceiptFilter,
-        (first, last): (Date, Date),
+        first: Date,
+        last: Date,
         closing: &Closing,
     ) -> Result<Vec<DayCounts>, StoreError> {
         let Some(until) = closing.until else {
@@ -47,7 +48,8 @@ impl Table {
     pub(super) async fn days_outside(
         &self,
         scope: &Scope,
-        (first, last): (Date, Date),
+        first: Date,
+        last: Date,
         months: &[DayCounts],
         closing: &Closing,
         today: Date,
@@ -62,7 +64,7 @@ impl Table {
             }
             from = end.map_or(next, |end| end.saturating_add(1.day()));
         }
-        // A day that nobody compared may have receipts and no count.
+        // A day that was not compared yet may have receipts without a count.
         let open = match closing.until {
             Some(until) => until.saturating_add(1.day()),
             None => today.saturating_sub(1.day()),
@@ -78,7 +80,7 @@ impl Table {
         Ok(days.into_values().collect())
     }
 
-    /// How many receipts of a day are asked for, by the index.
+    /// The number of matching receipts of a day, from the index.
     pub(super) async fn count_of_day(
         &self,
         scope: &Scope,
@@ -89,7 +91,7 @@ impl Table {
         Ok(count as u64)
     }
 
-    /// How many receipts of its day come no later in the list than this one.
+    /// The number of receipts of its day up to and including this one, in the order of the list.
     pub(super) async fn count_from(
         &self,
         scope: &Scope,
@@ -104,8 +106,8 @@ impl Table {
         Ok(self.count_items("count receipts", &query).await? as u64)
     }
 
-    /// What one reads of a day, newest first, behind a position and behind `skip` others: how many were skipped, and what
-    /// was found.
+    /// Reads a day, newest first, after a position and `skip` receipts. Returns the number of skipped receipts, and the
+    /// receipts found.
     pub(super) async fn read_day(
         &self,
         scope: &Scope,
@@ -138,7 +140,8 @@ impl Table {
         Ok((passed, found.collect::<Result<_, StoreError>>()?))
     }
 
-    /// Passes over so many items of a query. Says over how many, and where to go on; `None`: there are no more.
+    /// Skips items of a query. Returns the number of skipped items, and the position after them; `None` when there are
+    /// no more.
     async fn pass_over(
         &self,
         operation: &'static str,
@@ -158,7 +161,11 @@ impl Table {
         Ok((passed, start))
     }
 
-    /// A page of the receipts with this `external_id`, newest first; the identifier is the caller's, who may have used it again.
+    /// A page of the receipts with this `external_id`, newest first. The caller may use an `external_id` more than
+    /// once.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn receipts_by_external_id(
         &self,
         scope: &Scope,
@@ -217,7 +224,7 @@ fn positions(entries: &[Stored]) -> Result<Vec<Found>, StoreError> {
     Ok(found)
 }
 
-/// A part of a day's list, within the part that is asked for.
+/// A part of a day's list, within the requested part.
 fn narrowed(sort: &Sort<'static>, low: String, high: String) -> Sort<'static> {
     match sort {
         Sort::Between(name, from, to) => Sort::Between(name, low.max(from.clone()), high.min(to.clone())),
@@ -225,9 +232,10 @@ fn narrowed(sort: &Sort<'static>, low: String, high: String) -> Sort<'static> {
     }
 }
 
-/// The last text before a sort key, in the order of its bytes, that a sort key can be.
+/// A text that sorts just before this sort key, such that no sort key lies between them.
 fn before(sort_key: &str) -> String {
-    // Ids have no character before `0`, so nothing lies between a key with its last character less and that key.
+    // Ids contain no character before `0`, so no key lies between the one with a decremented last character and this
+    // one.
     let mut text = sort_key.to_owned();
     match text.pop() {
         Some(last) => {

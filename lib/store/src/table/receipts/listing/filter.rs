@@ -1,4 +1,4 @@
-//! Which receipts are asked for.
+//! The filter of a list of receipts.
 
 use ecf::{ReceiptState, ReceiptType};
 use jiff::{Timestamp, civil::Date};
@@ -10,13 +10,14 @@ use super::super::{
 use crate::{
     ids::Scope,
     table::{
-        DayCounts, Query, Sort,
+        Query, Sort,
+        counters::DayCounts,
         item::text,
         keys::{self, LIST},
     },
 };
 
-/// Which receipts are asked for. Both instants are included.
+/// The filter of a list of receipts. Both instants are included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReceiptFilter {
     pub state: Option<ReceiptState>,
@@ -26,10 +27,10 @@ pub struct ReceiptFilter {
 }
 
 impl ReceiptFilter {
-    /// Whether a receipt is asked for.
+    /// Whether a receipt matches.
     pub fn takes(&self, receipt: &Receipt) -> bool {
         self.state.is_none_or(|state| state == receipt.state)
-            && self.ecf_type.is_none_or(|ecf_type| ecf_type == receipt.ecf_type)
+            && self.ecf_type.is_none_or(|ecf_type| ecf_type == receipt.fiscal.ecf_type)
             && self.from.is_none_or(|from| from <= receipt.created_at)
             && self.to.is_none_or(|to| receipt.created_at <= to)
     }
@@ -46,7 +47,7 @@ impl ReceiptFilter {
         }
     }
 
-    /// The first and the last day that it asks for. `None`: nothing can fit.
+    /// The first and the last matching day; `None` when nothing can match.
     pub(super) fn days(&self, newest: Date) -> Option<(Date, Date)> {
         let first = self.from.map_or(Date::ZERO, keys::fiscal_day);
         let last = self.to.map_or(newest, keys::fiscal_day).min(newest);
@@ -54,7 +55,7 @@ impl ReceiptFilter {
         (!is_backwards && first <= last).then_some((first, last))
     }
 
-    /// Whether only a part of the day is asked for.
+    /// Whether only a part of the day matches.
     pub(super) fn cuts(&self, day: Date) -> bool {
         self.span().cuts(day)
     }
@@ -75,8 +76,8 @@ impl ReceiptFilter {
         }
     }
 
-    /// What the counters of a closed day know, or of today, where nobody counts the failed ones yet. `None`: they do not tell the
-    /// other states apart.
+    /// The number of matching receipts from the counters of a closed day, or of today, for which `failed` is not
+    /// counted yet. `None` when the counters do not distinguish the state.
     pub(super) fn known(&self, counts: &DayCounts) -> Option<u64> {
         let is_asked = |ecf_type: &ReceiptType| self.ecf_type.is_none_or(|asked| asked == *ecf_type);
         let created = counts.created.iter().filter(|(ecf_type, _)| is_asked(ecf_type));

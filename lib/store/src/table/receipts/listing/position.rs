@@ -1,4 +1,4 @@
-//! A place in a list of receipts.
+//! A position in a list of receipts.
 
 use std::{fmt, str::FromStr};
 
@@ -7,14 +7,14 @@ use thiserror::Error;
 
 use crate::table::{keys, receipts::Receipt};
 
-/// How many characters of an id are in a sort key.
+/// The number of characters of an id in a sort key.
 const OF_ID: usize = 8;
 
-/// The place of a receipt in its list. Its text is what a caller hands back to go on from there.
+/// The position of a receipt in its list. Its text is the cursor of the API.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position(String);
 
-/// A text that is no place in a list.
+/// A text that is not a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("this is no cursor: give next_cursor as a page answered it, or none to begin again")]
 pub struct UnknownPosition;
@@ -24,7 +24,7 @@ impl Position {
         Self(sort_key.to_owned())
     }
 
-    /// The place of a receipt.
+    /// The position of a receipt.
     pub fn of(receipt: &Receipt) -> Self {
         Self(keys::list_sort(receipt.created_at, &receipt.public_id))
     }
@@ -33,7 +33,7 @@ impl Position {
         &self.0
     }
 
-    /// The day whose list it is in.
+    /// The day of its list.
     pub(in crate::table) fn day(&self) -> Date {
         keys::fiscal_day(self.instant().unwrap_or(Timestamp::MIN))
     }
@@ -44,7 +44,7 @@ impl Position {
     }
 }
 
-/// The sort key, with a `.` in place of the `#`, which an address would have to escape.
+/// The sort key, with `.` instead of `#`, which a URL would have to escape.
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.replace('#', "."))

@@ -1,0 +1,166 @@
+//! Why a receipt is `failed`: the values of `error_code` that are ours. All others are the tax authority's, or the code of a rule.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// A reason of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FailReason {
+    /// The document is of another issuer than the company.
+    RncMismatch,
+    /// The company has no range for the type.
+    NoRange,
+    /// The ranges have no number left.
+    RangeExhausted,
+    /// The ranges with numbers left have expired.
+    RangeExpired,
+    /// Another receipt has the number.
+    EncfAlreadyUsed,
+    /// The number that the caller chose is in no range.
+    EncfOutsideRanges,
+    /// The range of the number that the caller chose has expired.
+    EncfExpired,
+    /// The caller chose a number of a range that the service numbers.
+    RangeNumberedByService,
+    /// The caller chose no number, and numbers the range itself.
+    RangeNumberedByCaller,
+    /// A new attempt of the certification began before the receipt was sent.
+    AttemptAbandoned,
+    /// The company has no certificate.
+    CertificateMissing,
+    /// Its certificate has expired, or is not valid yet.
+    CertificateNotValid,
+    /// Its certificate does not open, or its key does not fit.
+    CertificateUnusable,
+    /// The receipt that a note modifies was issued here after the note was stored.
+    NoteNotKept,
+    /// A note for later comes to another amount than it reserved.
+    NoteChanged,
+    /// The receipt that a note modifies can no longer become valid.
+    ModifiedReceiptNotAccepted,
+    /// The receipt that a note modifies has less left than the note takes.
+    ModifiedReceiptBalance,
+    /// The stored request cannot be read back.
+    PayloadUnreadable,
+    /// The signed document cannot be read back.
+    SignedXmlMissing,
+    /// The tax authority issues no token for the certificate, and gives no code.
+    CertificateRefused,
+    /// The tax authority did not take the document, and gives no code.
+    Refused,
+}
+
+/// A code that is no reason of ours.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{given:?} is not a reason of ours")]
+pub struct UnknownFailReason {
+    /// The text as it came.
+    pub given: String,
+}
+
+impl FailReason {
+    /// All reasons.
+    pub const ALL: [Self; 21] = [
+        Self::RncMismatch,
+        Self::NoRange,
+        Self::RangeExhausted,
+        Self::RangeExpired,
+        Self::EncfAlreadyUsed,
+        Self::EncfOutsideRanges,
+        Self::EncfExpired,
+        Self::RangeNumberedByService,
+        Self::RangeNumberedByCaller,
+        Self::AttemptAbandoned,
+        Self::CertificateMissing,
+        Self::CertificateNotValid,
+        Self::CertificateUnusable,
+        Self::NoteNotKept,
+        Self::NoteChanged,
+        Self::ModifiedReceiptNotAccepted,
+        Self::ModifiedReceiptBalance,
+        Self::PayloadUnreadable,
+        Self::SignedXmlMissing,
+        Self::CertificateRefused,
+        Self::Refused,
+    ];
+
+    /// The `error_code`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::RncMismatch => "rnc_mismatch",
+            Self::NoRange => "no_range",
+            Self::RangeExhausted => "range_exhausted",
+            Self::RangeExpired => "range_expired",
+            Self::EncfAlreadyUsed => "encf_already_used",
+            Self::EncfOutsideRanges => "encf_outside_ranges",
+            Self::EncfExpired => "encf_expired",
+            Self::RangeNumberedByService => "range_numbered_by_service",
+            Self::RangeNumberedByCaller => "range_numbered_by_caller",
+            Self::AttemptAbandoned => "attempt_abandoned",
+            Self::CertificateMissing => "certificate_missing",
+            Self::CertificateNotValid => "certificate_not_valid",
+            Self::CertificateUnusable => "certificate_unusable",
+            Self::NoteNotKept => "note_not_kept",
+            Self::NoteChanged => "note_changed",
+            Self::ModifiedReceiptNotAccepted => "modified_receipt_not_accepted",
+            Self::ModifiedReceiptBalance => "modified_receipt_balance",
+            Self::PayloadUnreadable => "payload_unreadable",
+            Self::SignedXmlMissing => "signed_xml_missing",
+            Self::CertificateRefused => "certificate_refused",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+impl FromStr for FailReason {
+    type Err = UnknownFailReason;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|reason| reason.as_str() == text)
+            .ok_or_else(|| UnknownFailReason { given: text.to_owned() })
+    }
+}
+
+impl fmt::Display for FailReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// The codes in the first column of the table below a heading.
+    fn documented(page: &str, heading: &str) -> BTreeSet<String> {
+        let (_, section) = page.split_once(heading).unwrap();
+        let rows = section.lines().skip_while(|line| !line.starts_with('|'));
+        let rows = rows.take_while(|line| line.starts_with('|')).skip(2);
+        let first_cells = rows.map(|row| row.split('|').nth(1).unwrap());
+        let codes = first_cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
+        codes.filter(|code| !code.contains('…')).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn both_pages_on_states_list_exactly_these_reasons() {
+        let ours = BTreeSet::from(FailReason::ALL.map(|reason| reason.as_str().to_owned()));
+        let english = include_str!("../../../docs/states.md");
+        assert_eq!(documented(english, "## Every way into `failed`"), ours);
+        let spanish = include_str!("../../../docs/es/estados.md");
+        assert_eq!(documented(spanish, "## Cada motivo de `failed`"), ours);
+    }
+
+    #[test]
+    fn reasons_are_read_back_from_their_codes() {
+        for reason in FailReason::ALL {
+            assert_eq!(reason.as_str().parse(), Ok(reason));
+        }
+        assert!("IDDOC-01".parse::<FailReason>().is_err());
+    }
+}
