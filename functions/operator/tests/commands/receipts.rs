@@ -148,7 +148,7 @@ async fn a_verdict_that_was_looked_up_is_recorded_and_told() {
     ] {
         let lost = world.of_unknown_outcome(encf).await;
         let answer = world.resolve(&lost, outcome).await;
-        assert_eq!(answer["queued"], "event", "{answer}");
+        assert_eq!(answer["queued"], "deliver, event", "{answer}");
         let judged = world.record(&lost).await;
         assert_eq!(judged.state, state);
         assert_eq!(
@@ -182,7 +182,7 @@ async fn r1_a_submitted_receipt_without_a_verdict_is_decided_after_its_hours() {
         assert_eq!(refusal(&world.resolve(&submitted, outcome.clone()).await), "too_early");
         world.stack.clock().advance(NOT_FOUND_PATIENCE);
         let answer = world.resolve(&submitted, outcome).await;
-        assert_eq!(answer["queued"], "event", "{answer}");
+        assert_eq!(answer["queued"], "deliver, event", "{answer}");
         let judged = world.record(&submitted).await;
         assert_eq!(judged.state, state);
         let decision = judged.operator_decision.unwrap();
