@@ -65,7 +65,7 @@ pub(crate) struct Content {
     pub(crate) bands: Vec<Band>,
 }
 
-/// In the words of the authority (Informe Técnico, "Representación impresa").
+/// As worded by the authority (Informe Técnico, "Representación impresa").
 const DEFERRED: &str = "e-CF emitido en modalidad Envío Diferido, podrá ser consultado para su validez fiscal, a partir de \
                         las veinticuatro (24) horas.";
 /// Customary; it distinguishes the print from the receipt itself.
