@@ -9,7 +9,7 @@ use ecf_store::{
     inbox::{AuthorityState, InboxItem},
     waits,
 };
-use ecf_taxauth::{ReceiptQuery, Verdict};
+use ecf_taxauth::{Estado, ReceiptQuery};
 use ecf_webhooks::News;
 use jiff::Timestamp;
 
@@ -80,9 +80,9 @@ async fn ask(
     // A different code means another document with the same number. An answer without a code proves nothing.
     let is_this = answer.codigo_seguridad.as_deref() == Some(item.security_code.as_str());
     Ok(match answer.judged.verdict {
-        Verdict::Accepted if is_this => Some(AuthorityState::Accepted),
-        Verdict::ConditionallyAccepted if is_this => Some(AuthorityState::ConditionallyAccepted),
-        Verdict::Rejected { .. } if is_this => Some(AuthorityState::Rejected),
+        Estado::Accepted if is_this => Some(AuthorityState::Accepted),
+        Estado::ConditionallyAccepted if is_this => Some(AuthorityState::ConditionallyAccepted),
+        Estado::Rejected { .. } if is_this => Some(AuthorityState::Rejected),
         _ => None,
     })
 }

@@ -27,7 +27,7 @@ use crate::check::{Checked, check, listed};
 use crate::issuer::Issuer;
 use crate::kept::{due, keep};
 use crate::note;
-use crate::record::{Order, create, new_receipt, send, tell};
+use crate::record::{Issuance, create, new_receipt, send, tell};
 use crate::request::{IssueQuery, IssueRequest};
 use crate::signing::{Record, Signer, Unsigned, count_number, signer, with_a_number};
 use crate::validate;
@@ -134,7 +134,7 @@ pub(crate) async fn issue_one(
     let Checked { ecf, mut warnings, .. } = check(&issuer, &request, query, &settings, due.unwrap_or(now))?;
     let note = note::judge(app, &caller.scope, &ecf, settings.hold_notes).await?;
     warnings.extend(note::waits(note.as_ref()));
-    let order = Order {
+    let issuance = Issuance {
         issuer: &issuer,
         request: &request,
         query,
@@ -144,15 +144,15 @@ pub(crate) async fn issue_one(
     };
     let (created, counts_in) = match due {
         Some(due) => (
-            keep(app, &order, &ecf, (ReceiptState::Deferred, due), note).await?,
+            keep(app, &issuance, &ecf, (ReceiptState::Deferred, due), note).await?,
             None,
         ),
         None => match signer(app, caller.company(), now).await? {
-            Signer::Here(identity) => issue_now(app, &order, &ecf, &identity, note).await?,
+            Signer::Here(identity) => issue_now(app, &issuance, &ecf, &identity, note).await?,
             Signer::OutOfReach(error) => {
                 tracing::warn!(receipt.id = %id, error = %ecf_runtime::telemetry::chain(&error), "the vault does not answer; the worker signs later");
                 (
-                    keep(app, &order, &ecf, (ReceiptState::Received, now), note).await?,
+                    keep(app, &issuance, &ecf, (ReceiptState::Received, now), note).await?,
                     None,
                 )
             }
@@ -183,26 +183,31 @@ pub(crate) async fn issue_one(
 /// Numbers, signs and records a document that passed every check.
 async fn issue_now(
     app: &App,
-    order: &Order<'_>,
+    issuance: &Issuance<'_>,
     ecf: &Ecf,
     identity: &Identity,
     note: Option<NewNote>,
 ) -> Result<(Created, Option<Box<Range>>), ApiError> {
     let document = Unsigned {
-        scope: &order.issuer.scope,
-        id: &order.id,
+        scope: &issuance.issuer.scope,
+        id: &issuance.id,
         created_at: None,
         ecf,
         identity,
     };
-    let record = NewRecord { app, order, ecf, note };
+    let record = NewRecord {
+        app,
+        issuance,
+        ecf,
+        note,
+    };
     with_a_number(app, &document, &record).await
 }
 
 /// The record of a new receipt.
 struct NewRecord<'o> {
     app: &'o App,
-    order: &'o Order<'o>,
+    issuance: &'o Issuance<'o>,
     ecf: &'o Ecf,
     note: Option<NewNote>,
 }
@@ -214,9 +219,9 @@ impl Record for NewRecord<'_> {
         let new = NewReceipt {
             signed: Some(signed),
             note: self.note,
-            ..new_receipt(self.order, &numbered, ReceiptState::Signed, now)
+            ..new_receipt(self.issuance, &numbered, ReceiptState::Signed, now)
         };
-        create(self.app, self.order, self.ecf, new).await
+        create(self.app, self.issuance, self.ecf, new).await
     }
 }
 

@@ -17,7 +17,7 @@ use thiserror::Error;
 use crate::App;
 use crate::check::refused;
 use crate::numbering::foresee;
-use crate::record::{Order, create, new_receipt};
+use crate::record::{Issuance, create, new_receipt};
 use crate::request::{AMOUNTS, IssueQuery, IssueRequest, ON_CONDITIONAL};
 
 /// How far ahead a receipt may be scheduled: ranges, rates and rules are known for that time.
@@ -51,12 +51,12 @@ pub(crate) fn due(request: &IssueRequest, now: Timestamp) -> Result<Option<Times
 /// Fails when the company's ranges could not number it at that instant.
 pub(crate) async fn keep(
     app: &App,
-    order: &Order<'_>,
+    issuance: &Issuance<'_>,
     ecf: &Ecf,
     (state, at): (ReceiptState, Timestamp),
     note: Option<NewNote>,
 ) -> Result<Created, ApiError> {
-    let scope = &order.issuer.scope;
+    let scope = &issuance.issuer.scope;
     let number = foresee(app, scope, ecf, at).await?;
     if number.chosen_by_caller {
         // Only the lock is decisive, but a number that is already used can be rejected now.
@@ -72,17 +72,17 @@ pub(crate) async fn keep(
         .numbered(number.encf, number.valid_until)
         .map_err(|violation| refused(vec![*violation]))?;
     let now = app.clock.now();
-    let frozen = freeze(order).map_err(ApiError::internal)?;
+    let frozen = freeze(issuance).map_err(ApiError::internal)?;
     let payload = app
         .artifacts
-        .put(scope, now, &order.id, ArtifactKind::Payload, frozen)
+        .put(scope, now, &issuance.id, ArtifactKind::Payload, frozen)
         .await?;
     let new = NewReceipt {
         payload: Some(payload),
         note,
-        ..new_receipt(order, &numbered, state, now)
+        ..new_receipt(issuance, &numbered, state, now)
     };
-    create(app, order, ecf, new).await
+    create(app, issuance, ecf, new).await
 }
 
 /// Why a stored request cannot be read.
@@ -97,15 +97,15 @@ pub(crate) enum ThawError {
 }
 
 /// The parts of a request that the record lacks: the document, and the options for validating and writing it.
-fn freeze(order: &Order<'_>) -> Result<Bytes, serde_json::Error> {
+fn freeze(issuance: &Issuance<'_>) -> Result<Bytes, serde_json::Error> {
     let word = |text: Option<&str>| text.map_or(Node::Null, |text| Node::Text(text.into()));
     let members = [
-        ("payload", order.request.payload.clone()),
+        ("payload", issuance.request.payload.clone()),
         (
             "on_conditional",
-            word(order.query.on_conditional.map(OnConditional::as_str)),
+            word(issuance.query.on_conditional.map(OnConditional::as_str)),
         ),
-        ("amounts", word(order.query.amounts.map(amounts_word))),
+        ("amounts", word(issuance.query.amounts.map(amounts_word))),
     ];
     let members = members.map(|(name, value)| (name.into(), value));
     serde_json::to_vec(&Node::Object(members.into())).map(Bytes::from)

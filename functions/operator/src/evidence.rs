@@ -2,7 +2,7 @@
 
 use ecf::Environment;
 use ecf_api::{first_instant, last_instant};
-use ecf_evidence::audit::{AuditError, Order, Stored};
+use ecf_evidence::audit::{ArchiveRequest, AuditError, Stored};
 use ecf_store::{CompanyId, Exports, Scope, receipts::Span};
 use jiff::Timestamp;
 use serde::de::Error as _;
@@ -61,8 +61,8 @@ pub(crate) async fn export(app: &App, command: ExportEvidence) -> Result<Value, 
         let message = format!("date_from is {from}, date_to is {to}; it may not be before date_from");
         return Err(OperatorError::refused("bad_range", message));
     }
-    let order = Order { scope, span };
-    let plan = app.auditor.plan(order, app.clock.now()).await.map_err(failed)?;
+    let request = ArchiveRequest { scope, span };
+    let plan = app.auditor.plan(request, app.clock.now()).await.map_err(failed)?;
     let kept = app.auditor.kept(&plan).await.map_err(failed)?;
     let was_kept = kept.is_some();
     let stored = match kept {

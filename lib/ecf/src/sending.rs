@@ -22,7 +22,7 @@ mod step;
 
 pub use fail_cause::{FailCause, NotAccepted};
 pub use happened::{Call, Finding, Grounds, Happened, Invoice, Judgement, NotClaimed};
-pub use step::{Awaited, Before, Claim, Effect, LookUp, Lost, Purpose, Said, Step, Then, Verdict};
+pub use step::{Awaited, Before, Claim, Effect, FinalVerdict, LookUp, Lost, Purpose, Said, Step, Then};
 
 /// How many refusals of a certificate are retried: a seed can be late, a delegation new.
 const REFUSED_TOKENS: u32 = 3;
@@ -301,7 +301,7 @@ fn of_used_number<A>(seen: &Standing, said: Said<A>, finding: Finding<A>) -> Ste
 /// Somebody else's bytes have the number: what the authority said stands.
 fn not_ours<A>(said: Said<A>) -> Step<A> {
     match said.rejection {
-        Some(secuencia_utilizada) => Step::RecordVerdict(Verdict {
+        Some(secuencia_utilizada) => Step::RecordVerdict(FinalVerdict {
             state: ReceiptState::Rejected,
             secuencia_utilizada: secuencia_utilizada.or(Some(true)),
             answer: said.answer,
@@ -321,7 +321,7 @@ fn record<A>(judgement: Judgement, answer: A, track_id: Option<String>) -> Optio
         } => (ReceiptState::Rejected, secuencia_utilizada),
         Judgement::InProcess | Judgement::NotFound | Judgement::Unclear => return None,
     };
-    Some(Step::RecordVerdict(Verdict {
+    Some(Step::RecordVerdict(FinalVerdict {
         state,
         secuencia_utilizada,
         answer,

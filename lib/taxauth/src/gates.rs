@@ -52,13 +52,13 @@ struct Known {
 
 /// The caller: the party whose failures the breaker counts, and the probes that it runs.
 #[derive(Debug)]
-pub(crate) struct Caller {
+pub(crate) struct CallingParty {
     party: String,
     /// By host, the version of the breaker at which this caller became the probe; 0: it is not.
     probes: [AtomicU64; Host::ALL.len()],
 }
 
-impl Caller {
+impl CallingParty {
     pub(crate) fn new(party: String) -> Self {
         Self {
             party,
@@ -103,7 +103,7 @@ impl Gates {
     }
 
     /// Admits a call, and claims the probe if the breaker asks for one.
-    pub(crate) async fn pass(&self, environment: Environment, host: Host, caller: &Caller) -> Result<(), Held> {
+    pub(crate) async fn pass(&self, environment: Environment, host: Host, caller: &CallingParty) -> Result<(), Held> {
         let now = self.clock.now();
         let mut known = self.known(environment, now).await;
         let condition = &mut known.get_mut(&environment).expect("it was read").condition;
@@ -143,7 +143,7 @@ impl Gates {
     }
 
     /// Records a failure that shows the host to be down.
-    pub(crate) async fn note_failure(&self, environment: Environment, host: Host, caller: &Caller) {
+    pub(crate) async fn note_failure(&self, environment: Environment, host: Host, caller: &CallingParty) {
         self.change(environment, host, |breaker, now| {
             breaker::after_failure(breaker, &caller.party, caller.is_probing(host, breaker), now)
         })

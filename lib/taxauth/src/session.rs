@@ -9,8 +9,8 @@ use xmldsig::Identity;
 
 use crate::endpoints::Service;
 use crate::error::TaxAuthError;
-use crate::gates::Caller;
-use crate::services::{ReceiptQuery, ReceiptState, ResultQuery, Ruling, Sent, Submissions, SummaryQuery};
+use crate::gates::CallingParty;
+use crate::services::{ReceiptQuery, ResultQuery, Ruling, Sent, StateAnswer, Submissions, SummaryQuery};
 use crate::token::Token;
 use crate::tokens::{Lane, TokenError, Tokens};
 use crate::upload::Upload;
@@ -35,7 +35,7 @@ pub struct Session<'a> {
     environment: Environment,
     identity: &'a Identity,
     lane: Arc<Lane>,
-    caller: Arc<Caller>,
+    caller: Arc<CallingParty>,
 }
 
 impl<'a> Session<'a> {
@@ -46,7 +46,7 @@ impl<'a> Session<'a> {
             environment,
             identity,
             lane,
-            caller: Arc::new(Caller::new(party)),
+            caller: Arc::new(CallingParty::new(party)),
         }
     }
 
@@ -55,7 +55,7 @@ impl<'a> Session<'a> {
     #[must_use]
     pub fn of_company(self, company: &CompanyId) -> Self {
         Self {
-            caller: Arc::new(Caller::new(company.to_string())),
+            caller: Arc::new(CallingParty::new(company.to_string())),
             ..self
         }
     }
@@ -131,7 +131,7 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// When the service cannot be queried; a retry is safe.
-    pub async fn receipt_state(&self, receipt: ReceiptQuery<'_>) -> Result<ReceiptState, TaxAuthError> {
+    pub async fn receipt_state(&self, receipt: ReceiptQuery<'_>) -> Result<StateAnswer, TaxAuthError> {
         self.call(Service::ConsultaEstado, |token| async move {
             self.tokens
                 .taxauth()

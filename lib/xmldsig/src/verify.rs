@@ -25,7 +25,7 @@ use crate::rsa;
 use crate::xml::reader;
 use crate::xml::{Limits, XmlError};
 
-pub use report::{Check, Outcome, Report};
+pub use report::{Check, CheckResult, Report};
 use signature::{Reference, Signature};
 
 /// The result of a successful verification.

@@ -8,7 +8,7 @@ use ecf_store::{
     due::SHARDS,
     numbers::{NewRange, NextNumber, Numbering, Range, RangeChanges, RangeOpened},
 };
-use ecf_testkit::{Fault, Told};
+use ecf_testkit::{EmittedMetrics, Fault};
 use housekeeping::run;
 use jiff::SignedDuration;
 
@@ -287,7 +287,7 @@ async fn a_range_that_expires_is_told_on_the_first_day_of_warning_without_any_re
 #[tokio::test]
 async fn the_operator_is_told_every_day_how_long_a_certificate_serves() {
     let mut world = World::start().await;
-    let (metrics, told) = Told::metrics();
+    let (metrics, told) = EmittedMetrics::metrics();
     world.app.metrics = metrics;
     world.open_until(1_000, "31-12-2026").await;
     let company = world.stack.table().company(&world.company.scope.company).await.unwrap();

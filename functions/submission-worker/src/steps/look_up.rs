@@ -4,7 +4,7 @@ use ecf::sending::{Call, Finding, Judgement, LookUp, Lost};
 use ecf_runtime::telemetry;
 use ecf_store::{Receipt, SubmissionJob};
 use ecf_taxauth::{
-    Judged, ReceiptQuery, Service, Session, Submission, Submissions, SummaryQuery, TaxAuthError, TokenError, Verdict,
+    Estado, Judged, ReceiptQuery, Service, Session, Submission, Submissions, SummaryQuery, TaxAuthError, TokenError,
     where_to_look,
 };
 
@@ -116,7 +116,7 @@ async fn of_submissions(
             _ => Found::Unclear,
         });
     }
-    let is_rejected = |one: &Submission| matches!(one.verdict, Verdict::Rejected { .. });
+    let is_rejected = |one: &Submission| matches!(one.verdict, Estado::Rejected { .. });
     Ok(match found.pop() {
         // Whose it is shows when it is judged.
         Some(last) if !is_rejected(&last) || !found.iter().all(is_rejected) => Found::Unclear,
@@ -150,8 +150,8 @@ async fn state(session: &Session<'_>, receipt: &Receipt) -> Result<Found, TaxAut
 
 fn of_judged(judged: Judged) -> Found {
     match judged.verdict {
-        Verdict::NotFound => Found::Nothing,
-        Verdict::InProcess | Verdict::Unclear => Found::Unclear,
+        Estado::NotFound => Found::Nothing,
+        Estado::InProcess | Estado::Unclear => Found::Unclear,
         _ => {
             let (judgement, answer) = judgement(judged);
             Found::Judged(judgement, answer, None)

@@ -1,6 +1,6 @@
 //! Recording the track id, the verdict or the failure. A verdict is one write: the state, the authority's answer and the outbox.
 
-use ecf::sending::Verdict;
+use ecf::sending::FinalVerdict;
 use ecf::{Environment, ReceiptState, ReceiptType};
 use ecf_runtime::Metric;
 use ecf_store::{
@@ -20,8 +20,8 @@ pub(crate) async fn track(app: &App, receipt: &Receipt, track_id: &str) -> Repor
 }
 
 /// Records one final state. Whoever wrote it first announces and counts it; anybody else finds it done.
-pub(crate) async fn verdict(app: &App, receipt: &Receipt, verdict: Verdict<Words>) -> Reported {
-    let Verdict {
+pub(crate) async fn verdict(app: &App, receipt: &Receipt, verdict: FinalVerdict<Words>) -> Reported {
+    let FinalVerdict {
         state,
         secuencia_utilizada,
         answer,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::payloads::payload;
 use crate::routes::{fits, owners_notice};
-use crate::support::{Answer, Caller, PATIENCE, System, eventually};
+use crate::support::{Answer, ApiClient, PATIENCE, System, eventually};
 
 /// Values that differ between runs.
 const FILTERS: [(&str, &str); 18] = [
@@ -48,13 +48,13 @@ const FILTERS: [(&str, &str); 18] = [
 ];
 
 struct Walk<'a> {
-    caller: &'a Caller,
+    caller: &'a ApiClient,
     /// Operations of the contract that were not called yet: method, path, name.
     unasked: BTreeSet<(String, String, String)>,
 }
 
 impl<'a> Walk<'a> {
-    fn new(caller: &'a Caller) -> Self {
+    fn new(caller: &'a ApiClient) -> Self {
         let contract: Value = serde_json::from_str(&ecf_openapi::document().unwrap()).unwrap();
         let mut unasked = BTreeSet::new();
         for (path, methods) in contract["paths"].as_object().unwrap() {
@@ -358,7 +358,7 @@ async fn inbox(walk: &mut Walk<'_>) {
     }
 }
 
-async fn send_bytes(caller: &Caller, path: &str, content_type: &str, body: Vec<u8>) -> Answer {
+async fn send_bytes(caller: &ApiClient, path: &str, content_type: &str, body: Vec<u8>) -> Answer {
     let url = format!("{}{path}", caller.base_url);
     caller
         .send_bytes(Method::POST, &url, Some(&caller.key), content_type, body)

@@ -10,20 +10,20 @@ use serde_json::{Value, json};
 use xmldsig::{Identity, Limits};
 
 use crate::payloads::payload;
-use crate::support::{Caller, PATIENCE, System, eventually};
+use crate::support::{ApiClient, PATIENCE, System, eventually};
 
 /// The taxpayer that the authority plays.
 const AUTHORITYS_OWN: &str = "131880738";
 
 /// The authority's issuer-receiver simulator, with a token.
 struct EmisorReceptor<'s> {
-    caller: &'s Caller,
+    caller: &'s ApiClient,
     http: reqwest::Client,
     token: String,
 }
 
 impl<'s> EmisorReceptor<'s> {
-    async fn of(caller: &'s Caller) -> Self {
+    async fn of(caller: &'s ApiClient) -> Self {
         let http = reqwest::Client::builder().timeout(PATIENCE).build().unwrap();
         let base = format!("{}/testecf/emisorreceptor/fe/autenticacion/api", caller.simulator_url);
         let seed = http

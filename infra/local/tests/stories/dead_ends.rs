@@ -6,7 +6,7 @@ use ecf_store::{
     Receipt, ReceiptId, Table,
     receipts::{Created, Failure, Mode, NOT_FOUND_PATIENCE, NewReceipt, Recorded, Withdrawal},
 };
-use ecf_testkit::{TestCompany, TestStack, Told};
+use ecf_testkit::{EmittedMetrics, TestCompany, TestStack};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
@@ -61,14 +61,14 @@ struct World {
     table: Table,
     housekeeping: housekeeping::App,
     operator: operator::App,
-    told: Told,
+    told: EmittedMetrics,
 }
 
 impl World {
     async fn start() -> Self {
         let stack = TestStack::start().await;
         let company = stack.company_builder().without_ranges().build().await;
-        let (metrics, told) = Told::metrics();
+        let (metrics, told) = EmittedMetrics::metrics();
         let name = "housekeeping";
         let clock = stack.clock().clone();
         let housekeeping = housekeeping::App::from_env(&stack.env(name), &stack.clients_of(name), clock.clone());

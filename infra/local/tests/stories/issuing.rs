@@ -5,11 +5,11 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::payloads::{note, payload};
-use crate::support::{Caller, PATIENCE, System, eventually, signature, webhook_of, webhooks_of};
+use crate::support::{ApiClient, PATIENCE, System, eventually, signature, webhook_of, webhooks_of};
 
 /// Issues a receipt, waits for the verdict, and checks the views of the till, the ERP and the tax authority.
 async fn issue_and_be_accepted(
-    caller: &Caller,
+    caller: &ApiClient,
     receiver: &Receiver,
     secret: &str,
     ecf_type: &str,

@@ -21,7 +21,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// A system for one test.
 pub(crate) struct System {
     pub(crate) local: Local,
-    pub(crate) caller: Caller,
+    pub(crate) caller: ApiClient,
     folder: TempDir,
 }
 
@@ -40,7 +40,7 @@ impl System {
         let folder = tempfile::tempdir().unwrap();
         let local = start_with(folder.path(), options).await;
         Self {
-            caller: Caller::of(&local),
+            caller: ApiClient::of(&local),
             local,
             folder,
         }
@@ -65,7 +65,7 @@ async fn start_with(folder: &Path, options: RunOptions) -> Local {
 
 /// A caller with an API key.
 #[derive(Clone)]
-pub(crate) struct Caller {
+pub(crate) struct ApiClient {
     http: reqwest::Client,
     pub(crate) base_url: String,
     pub(crate) simulator_url: String,
@@ -108,7 +108,7 @@ async fn answer(request: reqwest::RequestBuilder) -> Result<Answer, reqwest::Err
     })
 }
 
-impl Caller {
+impl ApiClient {
     pub(crate) fn of(local: &Local) -> Self {
         Self::of_ready_line(&local.ready_json())
     }
@@ -140,7 +140,7 @@ impl Caller {
         self.try_send(method, url, key, body).await.unwrap()
     }
 
-    /// Like [`Caller::send`], for a system that may be down.
+    /// Like [`ApiClient::send`], for a system that may be down.
     pub(crate) async fn try_send(
         &self,
         method: Method,

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::dice::Dice;
 use super::time::Time;
-use crate::support::Caller;
+use crate::support::ApiClient;
 
 /// The usual and the occasional slow verdict delay, in the system's time.
 const VERDICT: Duration = Duration::from_secs(2);
@@ -39,7 +39,7 @@ pub(crate) struct Struck {
 }
 
 /// All faults that requests met so far.
-pub(crate) async fn struck(caller: &Caller) -> Vec<Struck> {
+pub(crate) async fn struck(caller: &ApiClient) -> Vec<Struck> {
     let url = format!("{}/_control/struck", caller.simulator_url);
     let struck = caller.send(Method::GET, &url, None, None).await.expect(200);
     let text = |one: &Value, name: &str| one[name].as_str().unwrap().to_owned();
@@ -83,7 +83,7 @@ impl Authority {
 /// Injects random faults until `stop`, then clears them; returns the number of slow verdicts. Each fault replaces the
 /// one before, because a fault that no request meets during an outage would prolong the outage. Maintenance is
 /// excluded: receipts held by it meet no other fault, and `outage.rs` covers it.
-pub(crate) async fn bad_days(caller: Caller, mut dice: Dice, stop: CancellationToken) -> u64 {
+pub(crate) async fn bad_days(caller: ApiClient, mut dice: Dice, stop: CancellationToken) -> u64 {
     let (mut slow_verdicts, mut orders) = (0, 0_u64);
     loop {
         tokio::select! {
@@ -132,7 +132,7 @@ pub(crate) async fn bad_days(caller: Caller, mut dice: Dice, stop: CancellationT
     slow_verdicts
 }
 
-async fn judge_within(caller: &Caller, time: Duration) {
+async fn judge_within(caller: &ApiClient, time: Duration) {
     let order = json!({ "ms": time.as_millis() });
     caller.control(Method::PUT, "verdict-delay", &order).await;
 }

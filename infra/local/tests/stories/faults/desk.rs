@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use super::board::{Board, Phase};
 use super::time::Time;
-use crate::support::{Answer, Caller};
+use crate::support::{Answer, ApiClient};
 
 /// How long one request is retried before the test fails.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -18,14 +18,14 @@ const PAUSE: Duration = Duration::from_millis(150);
 /// A caller in the system's time; the killer sees its open operations.
 #[derive(Clone)]
 pub(crate) struct Desk {
-    pub(crate) caller: Caller,
+    pub(crate) caller: ApiClient,
     pub(crate) clock: Time,
     pub(crate) board: Board,
 }
 
 impl Desk {
     /// The same desk for another company or environment.
-    pub(crate) fn of(&self, caller: Caller) -> Self {
+    pub(crate) fn of(&self, caller: ApiClient) -> Self {
         Self { caller, ..self.clone() }
     }
 

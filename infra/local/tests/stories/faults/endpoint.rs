@@ -20,7 +20,7 @@ type Name = (String, String, String);
 
 /// The deliveries of one event: the body of the first, and the number of accepted ones.
 #[derive(Debug)]
-struct Told {
+struct DeliveredEvent {
     body: Bytes,
     /// Whether a repeated delivery had another body.
     has_changed: bool,
@@ -37,7 +37,7 @@ pub(crate) struct Endpoint {
 
 #[derive(Debug)]
 struct Shared {
-    told: Mutex<BTreeMap<Name, Told>>,
+    told: Mutex<BTreeMap<Name, DeliveredEvent>>,
     secrets: Mutex<Secrets>,
     struck: Mutex<BTreeMap<&'static str, u64>>,
     dice: Mutex<Dice>,
@@ -179,7 +179,7 @@ async fn receive(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap
     {
         let mut told = shared.told.lock().unwrap();
         let name = (path, about.unwrap_or_default().to_owned(), name);
-        let told = told.entry(name.clone()).or_insert_with(|| Told {
+        let told = told.entry(name.clone()).or_insert_with(|| DeliveredEvent {
             body: body.clone(),
             has_changed: false,
             taken: 0,

@@ -13,7 +13,7 @@ use super::counters::{self, Damage};
 use super::desk::Desk;
 use super::dice::Dice;
 use crate::program::Program;
-use crate::support::Caller;
+use crate::support::ApiClient;
 
 /// How long the killer waits for an operation of the chosen kind, and how often it looks.
 const LURKING: Duration = Duration::from_secs(8);
@@ -159,7 +159,7 @@ fn next_phase(kill: u32, tally: &Tally, tried: &Tally) -> Phase {
 }
 
 /// Waits until an operation of this kind is open; `false` if none starts in time.
-async fn lurk(board: &Board, authority: &Caller, phase: Phase, lurking: Duration) -> bool {
+async fn lurk(board: &Board, authority: &ApiClient, phase: Phase, lurking: Duration) -> bool {
     let end = Instant::now() + lurking;
     let before = verdicts(authority).await;
     while Instant::now() < end {
@@ -176,7 +176,7 @@ async fn lurk(board: &Board, authority: &Caller, phase: Phase, lurking: Duration
 }
 
 /// The number of the authority's responses that report verdicts.
-async fn verdicts(authority: &Caller) -> u64 {
+async fn verdicts(authority: &ApiClient) -> u64 {
     let url = format!("{}/_control/counters", authority.simulator_url);
     let counters = authority.send(Method::GET, &url, None, None).await.expect(200);
     let told = |counter: &&Value| {

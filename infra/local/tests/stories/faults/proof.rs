@@ -14,7 +14,7 @@ use super::books::Sales;
 use super::clerk::VERDICTS;
 use super::endpoint::Endpoint;
 use super::erp::Erp;
-use crate::support::{Caller, eventually};
+use crate::support::{ApiClient, eventually};
 
 pub(crate) const FISCAL: [&str; 3] = ["accepted", "conditionally_accepted", "rejected"];
 const ENDS: [&str; 6] = [
@@ -123,7 +123,7 @@ pub(crate) fn promises_are_kept(sales: &Sales, records: &Records) {
 }
 
 /// The authority's records match the states and the bytes that the service returns.
-pub(crate) async fn the_authority_agrees(caller: &Caller, environment: &str, records: &Records) {
+pub(crate) async fn the_authority_agrees(caller: &ApiClient, environment: &str, records: &Records) {
     let url = format!(
         "{}/_control/documents?rnc={}&ambiente={environment}",
         caller.simulator_url, caller.rnc
@@ -189,7 +189,7 @@ fn is_used_once(documents: &[&Value], records: &[&Value]) -> bool {
 }
 
 /// Compares the bytes that the service returns with those that the authority received under a number.
-async fn bytes_agree(caller: &Caller, number: &str, records: &[&Value], documents: &[&Value]) {
+async fn bytes_agree(caller: &ApiClient, number: &str, records: &[&Value], documents: &[&Value]) {
     let mut ours = BTreeSet::new();
     let kinds: BTreeSet<&str> = documents.iter().map(|one| one["kind"].as_str().unwrap()).collect();
     for record in records {
