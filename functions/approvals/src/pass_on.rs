@@ -23,7 +23,7 @@ use xmldsig::Limits;
 use crate::answer::{self as company_answer, Before};
 use crate::submit::differs;
 use crate::view::ApprovalView;
-use crate::{App, PATIENCE};
+use crate::{App, TIME_LIMIT};
 
 /// A signed approval and where it goes.
 #[derive(Debug, ToSchema)]
@@ -205,7 +205,7 @@ async fn pass_on(
     let approval = match role {
         Role::Buyer => company_answer::give(app, scope, new, before).await?,
         Role::Issuer => match exchange.table.create_approval(scope, &new, false).await? {
-            ApprovalCreated::New => exchange.tell(scope, new, PATIENCE).await?,
+            ApprovalCreated::New => exchange.tell(scope, new, TIME_LIMIT).await?,
             ApprovalCreated::Replay(existing) => *existing,
             ApprovalCreated::Answered(by) => {
                 return Err(ApiError::internal(format!(

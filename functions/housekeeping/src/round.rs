@@ -16,7 +16,7 @@ use ecf_taxauth::{Gates, Passage};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::alarm;
-use crate::turns::HOLDS;
+use crate::round_robin::HOLDS;
 
 /// The next look at receipts that wait for the result of a probe.
 const FINDING_OUT: SignedDuration = SignedDuration::from_mins(1);

@@ -72,10 +72,10 @@ pub(crate) async fn keep(
         .numbered(number.encf, number.valid_until)
         .map_err(|violation| refused(vec![*violation]))?;
     let now = app.clock.now();
-    let frozen = freeze(issuance).map_err(ApiError::internal)?;
+    let stored = write_request(issuance).map_err(ApiError::internal)?;
     let payload = app
         .artifacts
-        .put(scope, now, &issuance.id, ArtifactKind::Payload, frozen)
+        .put(scope, now, &issuance.id, ArtifactKind::Payload, stored)
         .await?;
     let new = NewReceipt {
         payload: Some(payload),
@@ -87,7 +87,7 @@ pub(crate) async fn keep(
 
 /// Why a stored request cannot be read.
 #[derive(Debug, Error)]
-pub(crate) enum ThawError {
+pub(crate) enum StoredRequestError {
     #[error("the kept request is not JSON")]
     Json(#[from] JsonError),
     #[error("the kept request has no payload")]
@@ -97,7 +97,7 @@ pub(crate) enum ThawError {
 }
 
 /// The parts of a request that the record lacks: the document, and the options for validating and writing it.
-fn freeze(issuance: &Issuance<'_>) -> Result<Bytes, serde_json::Error> {
+fn write_request(issuance: &Issuance<'_>) -> Result<Bytes, serde_json::Error> {
     let word = |text: Option<&str>| text.map_or(Node::Null, |text| Node::Text(text.into()));
     let members = [
         ("payload", issuance.request.payload.clone()),
@@ -112,20 +112,20 @@ fn freeze(issuance: &Issuance<'_>) -> Result<Bytes, serde_json::Error> {
 }
 
 /// Restores the request from the record and the stored parts.
-pub(crate) fn thaw(receipt: &Receipt, frozen: &[u8]) -> Result<(IssueRequest, IssueQuery), ThawError> {
-    let frozen = Node::parse(frozen)?;
+pub(crate) fn read_request(receipt: &Receipt, stored: &[u8]) -> Result<(IssueRequest, IssueQuery), StoredRequestError> {
+    let stored = Node::parse(stored)?;
     let request = IssueRequest {
         idempotency_key: receipt.idempotency_key.clone(),
         ecf_type: receipt.fiscal.ecf_type,
-        payload: frozen.get("payload").cloned().ok_or(ThawError::NoPayload)?,
+        payload: stored.get("payload").cloned().ok_or(StoredRequestError::NoPayload)?,
         external_id: receipt.external_id.clone(),
         environment: Some(receipt.scope.environment),
         scheduled_for: receipt.scheduled_for,
     };
     let query = IssueQuery {
         mode: receipt.mode,
-        on_conditional: choice(&frozen, "on_conditional", &ON_CONDITIONAL)?,
-        amounts: choice(&frozen, "amounts", &AMOUNTS)?,
+        on_conditional: choice(&stored, "on_conditional", &ON_CONDITIONAL)?,
+        amounts: choice(&stored, "amounts", &AMOUNTS)?,
         validate_only: false,
     };
     Ok((request, query))
@@ -136,13 +136,15 @@ fn amounts_word(amounts: Amounts) -> &'static str {
     known.map_or("scaled", |(word, _)| word)
 }
 
-fn choice<T: Copy>(frozen: &Node, name: &'static str, words: &[(&str, T)]) -> Result<Option<T>, ThawError> {
-    let Some(given) = frozen.get(name).and_then(Node::as_text) else {
+fn choice<T: Copy>(stored: &Node, name: &'static str, words: &[(&str, T)]) -> Result<Option<T>, StoredRequestError> {
+    let Some(given) = stored.get(name).and_then(Node::as_text) else {
         return Ok(None);
     };
     let known = words.iter().find(|(word, _)| *word == given);
-    known.map(|(_, value)| Some(*value)).ok_or_else(|| ThawError::Unknown {
-        name,
-        value: given.to_owned(),
-    })
+    known
+        .map(|(_, value)| Some(*value))
+        .ok_or_else(|| StoredRequestError::Unknown {
+            name,
+            value: given.to_owned(),
+        })
 }

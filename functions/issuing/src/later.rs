@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use crate::App;
 use crate::check::check;
 use crate::issuer::Issuer;
-use crate::kept::thaw;
+use crate::kept::read_request;
 use crate::note;
 use crate::record::{send, tell};
 use crate::signing::{Record, Signer, Unsigned, count_number, signer, with_a_number};
@@ -64,15 +64,15 @@ async fn issue_kept(app: &App, IssuingJob::Issue(job): &IssuingJob) -> Result<Ou
 /// All steps of `POST /api/v1/ecf`, for an existing record.
 async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> Result<SignedLater, ApiError> {
     let (scope, id) = (&receipt.scope, &receipt.public_id);
-    let frozen = match &receipt.payload {
+    let stored = match &receipt.payload {
         Some(hash) => {
             let kind = ArtifactKind::Payload;
             app.artifacts.get(scope, receipt.created_at, id, kind, hash).await?
         }
         None => None,
     };
-    let frozen = frozen.ok_or_else(unreadable)?;
-    let (request, query) = thaw(receipt, &frozen).map_err(|error| unreadable().caused_by(error))?;
+    let stored = stored.ok_or_else(unreadable)?;
+    let (request, query) = read_request(receipt, &stored).map_err(|error| unreadable().caused_by(error))?;
     let settings = app.settings(&scope.company).await?;
     let ecf = check(&Issuer::from(receipt), &request, &query, &settings, now)?.ecf;
     // A note reserved its amount when it was stored, and its invoice is checked again before sending. A note whose

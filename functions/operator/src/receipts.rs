@@ -5,7 +5,7 @@ use std::time::Duration;
 use ecf::ReceiptState;
 use ecf_store::{
     Receipt, Scope, StoreError,
-    receipts::{Failure, NOT_FOUND_PATIENCE, NotFoundBy, OUTCOME_UNKNOWN, OutboxEntry, Recorded, Verdict},
+    receipts::{Failure, NOT_FOUND_WINDOW, NotFoundBy, OUTCOME_UNKNOWN, OutboxEntry, Recorded, Verdict},
 };
 use ecf_taxauth::where_to_look;
 use jiff::Timestamp;
@@ -112,8 +112,8 @@ fn may_be_resolved(seen: &Receipt, outcome: &Resolution, now: Timestamp) -> Resu
         return Ok(());
     }
     let goes_on_until = match (seen.state, lost_send) {
-        (ReceiptState::Submitted, _) => seen.sending.submitted_at.unwrap_or(seen.created_at) + NOT_FOUND_PATIENCE,
-        (_, Some(_)) => seen.sending.started_at.unwrap_or(seen.created_at) + NOT_FOUND_PATIENCE,
+        (ReceiptState::Submitted, _) => seen.sending.submitted_at.unwrap_or(seen.created_at) + NOT_FOUND_WINDOW,
+        (_, Some(_)) => seen.sending.started_at.unwrap_or(seen.created_at) + NOT_FOUND_WINDOW,
         _ => {
             return refused(
                 "outcome_is_known",

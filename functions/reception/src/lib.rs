@@ -35,7 +35,7 @@ use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
 use ecf_store::{
     AnnouncementId, Artifacts, Clients, ExchangeJob, Identities, InboxId, Profiles, QueueUrls, Queues, Scope, Table,
-    Vault, companies::Company, turns::Door,
+    Vault, companies::Company, rate_limits::RateLimit,
 };
 use http::header::{ALLOW, AUTHORIZATION};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -88,13 +88,13 @@ impl App {
     }
 
     /// Counts a request against the rate limit.
-    async fn limit(&self, visitor: Visitor, door: &'static str, now: Timestamp) -> Result<(), ApiError> {
-        let door = Door {
-            name: door,
-            most: self.per_minute,
+    async fn limit(&self, visitor: Visitor, service: &'static str, now: Timestamp) -> Result<(), ApiError> {
+        let limit = RateLimit {
+            name: service,
+            max_requests: self.per_minute,
             window: SignedDuration::from_mins(1),
         };
-        visitor.enter(&self.table, door, now).await
+        visitor.check_rate_limit(&self.table, limit, now).await
     }
 
     /// The verified company with this RNC, in the requested environment or in its default one.

@@ -86,7 +86,9 @@ pub(crate) async fn register(
     ValidJson(request): ValidJson<RegisterRequest>,
 ) -> Result<(StatusCode, Json<RegisteredView>), ApiError> {
     let now = app.clock.now();
-    visitor.enter(&app.table, app.settings.door, now).await?;
+    visitor
+        .check_rate_limit(&app.table, app.settings.rate_limit, now)
+        .await?;
     let signup_key = request.idempotency_key.as_deref().map(signup_key);
     if let Some(key) = &signup_key
         && let Some(signup) = app.table.signup(key, now).await?
@@ -261,15 +263,15 @@ async fn verifies(app: &App, identity: &Identity, rnc: &Rnc, now: Timestamp) -> 
     if Owner::of(identity.certificate(), rnc, &[]) != Owner::Taxpayer {
         return Ok(false);
     }
-    let doubt = app
+    let reason = app
         .settings
         .certificate_trust
-        .doubt(&app.vault, identity, rnc, now)
+        .why_untrusted(&app.vault, identity, rnc, now)
         .await?;
-    if let Some(doubt) = &doubt {
-        tracing::warn!(company.rnc = %rnc, doubt = %doubt, "a sign-up's certificate names the taxpayer and is not trusted");
+    if let Some(reason) = &reason {
+        tracing::warn!(company.rnc = %rnc, doubt = %reason, "a sign-up's certificate names the taxpayer and is not trusted");
     }
-    Ok(doubt.is_none())
+    Ok(reason.is_none())
 }
 
 fn environment(request: &RegisterRequest, verified: bool) -> Result<Environment, ApiError> {

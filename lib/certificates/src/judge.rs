@@ -103,7 +103,7 @@ impl Judge {
             return Ok(Judgement::Refused(refusal));
         }
         let signer = Signer::of(signed);
-        Ok(match (self.doubt(signed.chain, now).await?, self.trust) {
+        Ok(match (self.why_untrusted(signed.chain, now).await?, self.trust) {
             (None, _) => Judgement::Trusted(signer),
             (Some(why), ReceptionTrust::Confirm) => Judgement::Unknown(signer, why),
             (Some(why), ReceptionTrust::Chain) => Judgement::Refused(Refusal::Untrusted(why.to_string())),
@@ -111,7 +111,7 @@ impl Judge {
     }
 
     /// Why a chain proves nothing; `None`: it ends at an authority of the deployment.
-    async fn doubt(&self, chain: Chain<'_>, now: Timestamp) -> Result<Option<Untrusted>, TrustError> {
+    async fn why_untrusted(&self, chain: Chain<'_>, now: Timestamp) -> Result<Option<Untrusted>, TrustError> {
         let Some(pem) = self.authorities.text(now).await? else {
             return Ok(Some(Untrusted::NoAuthorities));
         };

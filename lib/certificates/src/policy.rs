@@ -41,7 +41,7 @@ impl CertificateTrust {
     ///
     /// # Errors
     /// When Secrets Manager cannot be asked, or what it holds are no certificates of authorities.
-    pub async fn doubt(
+    pub async fn why_untrusted(
         self,
         vault: &Vault,
         identity: &Identity,

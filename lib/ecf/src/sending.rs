@@ -11,9 +11,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::waits::{
-    LONGEST_DELAY, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, NOT_FOUND_PATIENCE, SEND_LEASE, STEP, VERDICT,
-};
+use crate::waits::{LONGEST_DELAY, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, NOT_FOUND_WINDOW, SEND_LEASE, STEP, VERDICT};
 use crate::{Environment, ReceiptState};
 
 mod fail_cause;
@@ -139,7 +137,7 @@ pub fn decide<A>(task: Task, attempt: u32, seen: &Standing, happened: Happened<A
         Happened::CertificateRefused { is_wrong_kind, answer } if is_wrong_kind || attempt >= REFUSED_TOKENS => {
             Step::Load(Purpose::Stop(FailCause::CertificateRefused { is_wrong_kind, answer }))
         }
-        Happened::CertificateRefused { answer, .. } => Step::DoubtRefusal(answer),
+        Happened::CertificateRefused { answer, .. } => Step::RetryRefusedCertificate(answer),
         Happened::Logged => Step::CheckGates(Before::Retry(None)),
         Happened::NoToken(asked) => Step::CheckGates(Before::Retry(asked)),
         // One whose send may have arrived goes on waiting for its look-up: a retry by a person would not know of it.
@@ -221,7 +219,7 @@ pub fn decide<A>(task: Task, attempt: u32, seen: &Standing, happened: Happened<A
         Happened::Loaded(Purpose::Poll) => Step::Done,
         Happened::Polled(judgement, answer) => match judgement {
             // For some hours that is the authority's delay.
-            Judgement::NotFound if seen.has_look_up && now >= seen.submitted_at + NOT_FOUND_PATIENCE => {
+            Judgement::NotFound if seen.has_look_up && now >= seen.submitted_at + NOT_FOUND_WINDOW => {
                 Step::LookUp(LookUp::Lost(Lost::Document))
             }
             Judgement::InProcess if seen.negatives > 0 => Step::ForgetNegatives,
@@ -332,7 +330,7 @@ fn record<A>(judgement: Judgement, answer: A, track_id: Option<String>) -> Optio
 /// The way of a held note: the authority rejects one that comes before the verdict on its invoice (614).
 fn of_note<A>(invoice: &Invoice, now: Timestamp) -> Step<A> {
     let not_accepted = |why| Step::Fail(FailCause::ModifiedReceiptNotAccepted(why));
-    if let Some(patience) = invoice.patience {
+    if let Some(await_limit) = invoice.await_limit {
         match invoice.state {
             ReceiptState::Accepted | ReceiptState::ConditionallyAccepted => {}
             ReceiptState::Rejected if invoice.secuencia_utilizada != Some(false) => {
@@ -340,7 +338,7 @@ fn of_note<A>(invoice: &Invoice, now: Timestamp) -> Step<A> {
             }
             // Another receipt may come to be valid under the number.
             ReceiptState::Rejected | ReceiptState::Failed => {
-                let end = invoice.awaited_since + patience;
+                let end = invoice.awaited_since + await_limit;
                 if now >= end {
                     return not_accepted(NotAccepted::NoSuccessor);
                 }
@@ -352,7 +350,7 @@ fn of_note<A>(invoice: &Invoice, now: Timestamp) -> Step<A> {
     }
     if !invoice.covers_note {
         Step::Fail(FailCause::ModifiedReceiptBalance)
-    } else if invoice.is_annulled && invoice.patience.is_some() {
+    } else if invoice.is_annulled && invoice.await_limit.is_some() {
         Step::FindOpenCredit
     } else {
         Step::ClearNote

@@ -31,4 +31,4 @@ pub const LOOKUPS_BEFORE_RESEND: u32 = 2;
 /// How far apart these look-ups must be.
 pub const LOOKUP_SPACING: SignedDuration = SignedDuration::from_secs(60);
 /// How long the authority may not find a document before it is looked up by number.
-pub const NOT_FOUND_PATIENCE: SignedDuration = SignedDuration::from_hours(4);
+pub const NOT_FOUND_WINDOW: SignedDuration = SignedDuration::from_hours(4);

@@ -19,11 +19,11 @@ const NO_ANSWER: &str = "no answer in time";
 
 impl Exchange {
     /// Makes one attempt to deliver an approval to each recipient that is still pending, and schedules the next. Each
-    /// call is limited to `patience`. Returns the approval in its new state.
+    /// call is limited to `time_limit`. Returns the approval in its new state.
     ///
     /// # Errors
     /// When the store fails; the due index finds the approval again.
-    pub async fn tell(&self, scope: &Scope, approval: Approval, patience: Duration) -> Result<Approval, StoreError> {
+    pub async fn tell(&self, scope: &Scope, approval: Approval, time_limit: Duration) -> Result<Approval, StoreError> {
         let now = self.clock.now();
         if !approval.issuer.is_pending() && !approval.authority.is_pending() {
             self.table.record_approval(scope, &approval, None).await?;
@@ -51,8 +51,8 @@ impl Exchange {
         match self.identity(&scope.company, now).await? {
             Some(identity) => {
                 let (issuer, (authority, answer)) = tokio::join!(
-                    self.tell_issuer(scope, &approval, &identity, &xml, patience),
-                    self.tell_authority(scope, &approval, &identity, &xml, patience),
+                    self.tell_issuer(scope, &approval, &identity, &xml, time_limit),
+                    self.tell_authority(scope, &approval, &identity, &xml, time_limit),
                 );
                 approval.issuer = issuer;
                 approval.authority = authority;
@@ -106,7 +106,7 @@ impl Exchange {
         approval: &Approval,
         identity: &Identity,
         xml: &[u8],
-        patience: Duration,
+        time_limit: Duration,
     ) -> (Transmission, Option<String>) {
         if !approval.authority.is_pending() {
             return (approval.authority.clone(), None);
@@ -116,7 +116,7 @@ impl Exchange {
             .tokens
             .session(scope.environment, identity)
             .of_company(&scope.company);
-        let ruling = tokio::time::timeout(patience, session.send_approval(&upload)).await;
+        let ruling = tokio::time::timeout(time_limit, session.send_approval(&upload)).await;
         let now = self.clock.now();
         match ruling {
             Ok(Ok(ruling)) => {
@@ -147,13 +147,13 @@ impl Exchange {
         approval: &Approval,
         identity: &Identity,
         xml: &[u8],
-        patience: Duration,
+        time_limit: Duration,
     ) -> Transmission {
         if !approval.issuer.is_pending() {
             return approval.issuer.clone();
         }
         let telling = self.try_to_tell_issuer(scope, approval, identity, xml);
-        match tokio::time::timeout(patience, telling).await {
+        match tokio::time::timeout(time_limit, telling).await {
             Ok(told) => told,
             Err(_) => pending(NO_ANSWER, self.clock.now()),
         }

@@ -69,7 +69,7 @@
 //! | certificates of a company | [`Table::certificates`], [`Table::activate_certificate`] | `co#{company}` / `cert#{id}` | by page; 4 writes |
 //! | a P12 without its company | [`Table::note_unclaimed_p12`], [`Table::drop_unclaimed_p12`] | `uc#{company}#{env}` | 1 write + 1 index each |
 //! | an invitation | [`Table::invitation_is_good`], [`Table::create_company`] | `inv#{sha256}` | 1 read, 2 writes |
-//! | rate limit of an address | [`Table::take_turn`] | `turn#{door}#{sha256}` / window | 1 write |
+//! | rate limit of an address | [`Table::count_request`] | `turn#{limit}#{sha256}` / window | 1 write |
 //! | a repeated sign-up | [`Table::signup`] | `su#{sha256}` | 1 read |
 
 #![warn(clippy::float_arithmetic)]
@@ -119,6 +119,6 @@ pub use settings::stamp_hosts;
 pub use table::{
     FieldEdit, Table, announcements, annulments, api_keys, approvals, attempts, audit, authority, breaker,
     certificates, closing, companies, counters, deliveries, designs, directory, due, fiscal_day, inbox, key_uses,
-    notices, numbers, receipts, receipts::Receipt, tokens, turns, undelivered, webhooks,
+    notices, numbers, rate_limits, receipts, receipts::Receipt, tokens, undelivered, webhooks,
 };
 pub use vault::Vault;

@@ -194,8 +194,8 @@ async fn a_company_may_have_its_notes_sent_at_once() {
     let encf = invoice["encf"].as_str().unwrap();
     let issued = api.issue(&note("early", "34", 3, "800.00", encf)).await.expect(201);
     assert_eq!(issued["warnings"], Value::Null);
-    let tie = api.record(&issued).await.note.unwrap();
-    assert_eq!((tie.held, tie.reserved), (false, true));
+    let reference = api.record(&issued).await.note.unwrap();
+    assert_eq!((reference.held, reference.reserved), (false, true));
     api.jobs().await;
 }
 

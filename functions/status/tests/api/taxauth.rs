@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use status::App;
 
 /// Time limit; no call on loopback takes that long.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIME_LIMIT: Duration = Duration::from_secs(20);
 const STATUS: &str = "/api/v1/taxauth/status";
 
 struct World {
@@ -51,7 +51,7 @@ impl World {
         Self {
             key: stack.company().await.api_key,
             simulator,
-            http: reqwest::Client::builder().timeout(PATIENCE).build().unwrap(),
+            http: reqwest::Client::builder().timeout(TIME_LIMIT).build().unwrap(),
             router: status::router(app),
             stack,
         }

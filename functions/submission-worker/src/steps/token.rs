@@ -37,7 +37,7 @@ pub(crate) async fn authenticate<'a>(
 }
 
 /// Logs a refusal of the certificate that is not believed yet.
-pub(crate) fn doubt_refusal(app: &App, job: &SubmissionJob, answer: Words) -> Report<'static> {
+pub(crate) fn retry_refused_certificate(app: &App, job: &SubmissionJob, answer: Words) -> Report<'static> {
     no_token(app, job, TokenError::Refused(answer)).into()
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::payloads::payload;
 use crate::routes::{fits, owners_notice};
-use crate::support::{Answer, ApiClient, PATIENCE, System, eventually};
+use crate::support::{Answer, ApiClient, System, TIME_LIMIT, eventually};
 
 /// Values that differ between runs.
 const FILTERS: [(&str, &str); 18] = [
@@ -262,7 +262,7 @@ async fn receipts(walk: &mut Walk<'_>) -> String {
     let receipt = walk.post("receipt-created", "/api/v1/ecf", body.clone(), 201).await;
     caller.wait_for_state(&receipt, "accepted").await;
     let shown = format!("/ecf/{}", receipt["public_id"].as_str().unwrap());
-    eventually("the webhook's stage", PATIENCE, async || {
+    eventually("the webhook's stage", TIME_LIMIT, async || {
         let now = caller.get(&shown).await.expect(200);
         (now["stages"] != json!([])).then_some(())
     })

@@ -4,7 +4,7 @@ use ecf::ReceiptState;
 use ecf_runtime::Metric;
 use ecf_store::{
     Receipt, ReceiptId, Table,
-    receipts::{Created, Failure, Mode, NOT_FOUND_PATIENCE, NewReceipt, Recorded, Withdrawal},
+    receipts::{Created, Failure, Mode, NOT_FOUND_WINDOW, NewReceipt, Recorded, Withdrawal},
 };
 use ecf_testkit::{EmittedMetrics, TestCompany, TestStack};
 use jiff::SignedDuration;
@@ -219,7 +219,7 @@ async fn r1_every_state_that_is_not_final_has_an_alarm_and_a_way_out() {
             let receipt = world.receipt_in(state, key).await;
             assert_eq!(receipt.state, state);
             // Younger than the first alarm.
-            world.stack.clock().advance(NOT_FOUND_PATIENCE);
+            world.stack.clock().advance(NOT_FOUND_WINDOW);
             assert_eq!(world.alarms().await, [""; 0], "{state}");
             assert!(!world.is_reported_stuck(&receipt).await, "{state}");
             world.stack.clock().advance(LONG);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use xmldsig::Limits;
 
 use crate::payloads::payload;
-use crate::support::{ApiClient, PATIENCE, System, eventually};
+use crate::support::{ApiClient, System, TIME_LIMIT, eventually};
 
 pub(crate) const BAKERY: &str = "131880681";
 
@@ -49,7 +49,7 @@ pub(crate) async fn delivered(from: &ApiClient, to: &ApiClient, key: &str, pesos
     let issued = from.issue(key, "31", &sale(from, to, pesos)).await.expect(201);
     from.wait_for_state(&issued, "accepted").await;
     let path = format!("/ecf/{}", issued["public_id"].as_str().unwrap());
-    eventually("the acknowledgement", PATIENCE, async || {
+    eventually("the acknowledgement", TIME_LIMIT, async || {
         let now = from.get(&path).await.expect(200);
         let status = now["buyer_delivery"]["status"].as_str().unwrap_or("pending").to_owned();
         assert!(["pending", "received"].contains(&status.as_str()), "{now}");

@@ -14,7 +14,7 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 /// Timeout of one call; none on loopback takes that long.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIME_LIMIT: Duration = Duration::from_secs(20);
 /// A time step, and a longer one for the quiet middle of the outage.
 const TICK: SignedDuration = SignedDuration::from_mins(10);
 const LONG_TICK: SignedDuration = SignedDuration::from_mins(30);
@@ -54,7 +54,7 @@ impl World {
         let queue = Timeline::of(Queue::submission(company.scope.environment));
         Self {
             simulator,
-            http: reqwest::Client::builder().timeout(PATIENCE).build().unwrap(),
+            http: reqwest::Client::builder().timeout(TIME_LIMIT).build().unwrap(),
             stack,
             company,
             worker,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::payloads::payload;
 use crate::program::Program;
-use crate::support::{ApiClient, PATIENCE, eventually, signature, start_in, webhook_of, webhooks_of};
+use crate::support::{ApiClient, TIME_LIMIT, eventually, signature, start_in, webhook_of, webhooks_of};
 
 const RECEIPTS: usize = 10;
 
@@ -120,9 +120,9 @@ async fn a_process_killed_in_the_middle_of_ten_receipts_loses_none() {
             let now = caller.get(&path).await.expect(200);
             (now["status"] != "signed").then_some(())
         };
-        eventually("handed over", PATIENCE, handed_over).await;
+        eventually("handed over", TIME_LIMIT, handed_over).await;
     }
-    eventually("a worker asks for a verdict", PATIENCE, async || {
+    eventually("a worker asks for a verdict", TIME_LIMIT, async || {
         (program.in_flight().await > 0).then_some(())
     })
     .await;

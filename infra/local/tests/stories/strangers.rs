@@ -5,7 +5,7 @@ use ecf_testkit::sign_foreign;
 use serde_json::{Value, json};
 
 use crate::exchange::{answer, bakery, delivered, list};
-use crate::support::{ApiClient, PATIENCE, System, eventually};
+use crate::support::{ApiClient, System, TIME_LIMIT, eventually};
 
 /// The same document with this number and another item, signed with a certificate that anybody can make.
 fn twin(genuine: &[u8], encf: &str, its_number: &str) -> Vec<u8> {
@@ -34,7 +34,7 @@ async fn items_of(company: &ApiClient, encf: &str) -> (Vec<Value>, Vec<Value>) {
 
 /// Waits until the authority has confirmed the genuine item of a number; returns it with the planted one.
 async fn confirmed(company: &ApiClient, encf: &str) -> (Value, Option<Value>) {
-    eventually("the confirmation", PATIENCE, async || {
+    eventually("the confirmation", TIME_LIMIT, async || {
         let (genuine, planted) = items_of(company, encf).await;
         let [genuine] = genuine.as_slice() else {
             panic!("{genuine:?}")

@@ -19,7 +19,7 @@ pub enum Step<A> {
     /// Open the company's certificate and get a token.
     Authenticate,
     /// Log that the certificate was refused, and do not believe it yet.
-    DoubtRefusal(A),
+    RetryRefusedCertificate(A),
     /// Log that the receipt, whose send may have arrived, cannot be looked up for this reason.
     LogBlocked(FailCause<A>),
     /// Claim the receipt.

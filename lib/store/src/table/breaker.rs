@@ -14,7 +14,7 @@ use super::{
     change::Change,
     item::{Stored, number, text},
     keys,
-    write::{Applied, dice},
+    write::{Applied, random},
 };
 use crate::StoreError;
 
@@ -117,7 +117,7 @@ impl Table {
             open: next.open,
         };
         let kept = serde_json::to_string(&kept).expect("texts, numbers and instants are JSON");
-        let writer = dice().to_string();
+        let writer = random().to_string();
         let change = Change::of(keys::breaker(environment, host))
             .set(VERSION, number(seen.version + 1))
             .set(BREAKER, text(&kept))

@@ -223,8 +223,8 @@ async fn a_failed_note_gives_back_and_is_not_sent_again_without_taking_again() {
     }
     let failed = app.table.receipt(&app.scope, &note.public_id).await.unwrap().unwrap();
     assert_eq!(failed.state, ReceiptState::Failed);
-    let tie = failed.note.unwrap();
-    assert_eq!((tie.reserved, tie.held), (false, true));
+    let reference = failed.note.unwrap();
+    assert_eq!((reference.reserved, reference.held), (false, true));
 
     // Meanwhile another note takes the returned amount.
     created(app.take("E340000000002", "500.00", false, &invoice).await);

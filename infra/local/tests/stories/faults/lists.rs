@@ -72,8 +72,8 @@ pub(crate) fn states(rows: &[Row]) -> BTreeMap<&str, usize> {
 }
 
 /// Waits until lists and summary match, and returns the remaining differences. Housekeeping may still be running.
-pub(crate) async fn disagree(desk: &Desk, rows: &[Row], patience: Duration) -> Vec<String> {
-    let end = Instant::now() + patience;
+pub(crate) async fn disagree(desk: &Desk, rows: &[Row], time_limit: Duration) -> Vec<String> {
+    let end = Instant::now() + time_limit;
     loop {
         let mut problems = lists_disagree(&desk.caller, rows).await;
         problems.extend(summary_disagrees(&desk.get("/client/summary").await, rows));

@@ -42,9 +42,9 @@ pub(crate) type Records = BTreeMap<String, Value>;
 ///
 /// A note on a rejected receipt whose number was left free awaits the next receipt of that number: while such notes
 /// exist, more receipts are issued.
-pub(crate) async fn rest(erp: &Erp, patience: Duration) -> Records {
+pub(crate) async fn rest(erp: &Erp, time_limit: Duration) -> Records {
     let (mut records, mut round) = (Records::new(), 0_u32);
-    eventually("every receipt comes to rest", patience, async || {
+    eventually("every receipt comes to rest", time_limit, async || {
         let (sales, mut waits_for_a_number) = (erp.books.sales(), false);
         let open = sales.iter().filter(|(key, _)| !records.contains_key(*key));
         let open: Vec<_> = open.map(|(key, sale)| (key.clone(), Arc::clone(sale))).collect();
@@ -216,9 +216,9 @@ fn strange_bytes<'t>(ours: &BTreeSet<String>, theirs: &[&'t str]) -> Vec<&'t str
 }
 
 /// Every verdict was delivered to the webhook, and no other event.
-pub(crate) async fn verdicts_were_told(endpoint: &Endpoint, records: &Records, patience: Duration) {
+pub(crate) async fn verdicts_were_told(endpoint: &Endpoint, records: &Records, time_limit: Duration) {
     let of = |record: &Value, name: &str| record[name].as_str().unwrap().to_owned();
-    eventually("every verdict is told", patience, async || {
+    eventually("every verdict is told", time_limit, async || {
         let untold = records
             .values()
             .filter(|record| FISCAL.contains(&of(record, "status").as_str()))

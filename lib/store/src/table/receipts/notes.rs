@@ -110,20 +110,20 @@ impl ModifiedReceipt {
     /// # Errors
     /// Fails when DynamoDB fails.
     pub fn covers(&self, note: &Receipt) -> Result<bool, StoreError> {
-        let Some(tie) = note.note else { return Ok(true) };
+        let Some(reference) = note.note else { return Ok(true) };
         let amount = amount_of(note)?;
         // An annulment may have followed a note that counts.
-        let is_open = tie.reserved || self.annulled_by.is_none();
+        let is_open = reference.reserved || self.annulled_by.is_none();
         let is_debit = note.fiscal.ecf_type == ReceiptType::E33;
         // The note's own amount is already subtracted from the balance.
-        let left = if tie.reserved && !is_debit {
+        let left = if reference.reserved && !is_debit {
             self.balance.checked_add(amount)
         } else {
             Some(self.balance)
         };
         Ok(is_open
             && left.is_some_and(|left| {
-                if tie.annuls {
+                if reference.annuls {
                     amount == left && self.open_debits.is_empty()
                 } else {
                     is_debit || amount <= left
@@ -197,7 +197,7 @@ impl Table {
         now: Timestamp,
     ) -> Result<NoteCleared, StoreError> {
         let operation = "clear note";
-        let Some(tie) = note.note.filter(|tie| tie.held) else {
+        let Some(reference) = note.note.filter(|reference| reference.held) else {
             return Ok(NoteCleared::Already(note.clone()));
         };
         let change = Change::of(keys::receipt(scope, &note.public_id))
@@ -206,14 +206,14 @@ impl Table {
             .when(in_states(waiting()))
             .when(exists(HELD));
         let new = NewNote {
-            modifies: tie.modifies,
-            annuls: tie.annuls,
+            modifies: reference.modifies,
+            annuls: reference.annuls,
             held: true,
             amount: amount_of(note)?,
             owner: modified.receipt.public_id,
             monto_total: modified.monto_total,
         };
-        if tie.reserved || !new.reserves() {
+        if reference.reserved || !new.reserves() {
             return Ok(match self.apply(operation, change).await? {
                 Applied::Done(stored) => NoteCleared::Now(record::read(&stored)?),
                 Applied::Refused(Some(stored)) => NoteCleared::Already(record::read(&stored)?),

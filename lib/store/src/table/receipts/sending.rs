@@ -27,7 +27,7 @@ use crate::{
         condition::{Predicate, absent, at_least, at_most, equals, exists},
         item::{Stored, flag, instant, number, text, to_millis},
         keys::{self, DUE, TRACK},
-        write::{Applied, dice},
+        write::{Applied, random},
     },
 };
 
@@ -240,7 +240,7 @@ impl Table {
         lease: SignedDuration,
     ) -> Result<Claim, StoreError> {
         // Distinguishes our own claim, whose answer was lost and which the SDK repeated, from another worker's.
-        let key = dice().to_string();
+        let key = random().to_string();
         let change = change
             .set(LEASE_UNTIL, instant(now + lease))
             .set(LEASE_KEY, text(&key))

@@ -191,10 +191,14 @@ impl Walk<'_> {
             Event::NotFound => table.record_not_found(scope, &seen, now).await.unwrap().into(),
             Event::ReturnToSend(by) => table.return_to_send(scope, &seen, by, now).await.unwrap().into(),
             Event::ClearNote => {
-                let Some(tie) = seen.note else {
+                let Some(reference) = seen.note else {
                     return StepResult::Refused;
                 };
-                let modified = table.modified_receipt(scope, &tie.modifies).await.unwrap().unwrap();
+                let modified = table
+                    .modified_receipt(scope, &reference.modifies)
+                    .await
+                    .unwrap()
+                    .unwrap();
                 let cleared = table.clear_note(scope, &seen, &modified, now).await.unwrap();
                 StepResult::of(matches!(cleared, ecf_store::receipts::NoteCleared::Now(_)))
             }

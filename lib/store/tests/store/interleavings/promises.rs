@@ -131,12 +131,12 @@ impl Walk<'_> {
             .map(|life| &life.record)
             .filter(|note| note.note.is_some())
         {
-            let (tie, amount): (_, Decimal) = (note.note.unwrap(), note.fiscal.monto_total.parse().unwrap());
+            let (reference, amount): (_, Decimal) = (note.note.unwrap(), note.fiscal.monto_total.parse().unwrap());
             let is_accepted = [ReceiptState::Accepted, ReceiptState::ConditionallyAccepted].contains(&note.state);
             match note.fiscal.ecf_type {
-                ReceiptType::E34 if tie.reserved => {
+                ReceiptType::E34 if reference.reserved => {
                     balance -= amount;
-                    annulled_by = annulled_by.or(tie.annuls.then_some(note.public_id));
+                    annulled_by = annulled_by.or(reference.annuls.then_some(note.public_id));
                 }
                 ReceiptType::E33 if is_accepted => balance += amount,
                 _ => {}
