@@ -88,7 +88,7 @@ pub(crate) async fn give(app: &App, scope: &Scope, new: Approval, before: Before
         }
     };
     match created {
-        ApprovalCreated::New => Ok(exchange.tell(scope, new, TIME_LIMIT).await?),
+        ApprovalCreated::New => Ok(exchange.send(scope, new, TIME_LIMIT).await?),
         ApprovalCreated::Replay(existing) => Ok(*existing),
         ApprovalCreated::Answered(by) => Err(answered(&by)),
     }

@@ -66,7 +66,7 @@ impl App {
 
     /// Enqueues an announcement that is already stored.
     async fn announce(&self, scope: &Scope, news: &AnnouncementId) {
-        if let Err(error) = ecf_webhooks::tell(&self.exchange.queues, scope, news).await {
+        if let Err(error) = ecf_webhooks::enqueue_announcement(&self.exchange.queues, scope, news).await {
             let error = ecf_runtime::telemetry::chain(&error);
             tracing::warn!(%error, "news was not queued; it goes by the due index");
         }

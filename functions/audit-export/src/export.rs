@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use ecf_api::{ApiError, Caller, CodedError, DateRange, FieldError, ValidQuery, ValidationError};
 use ecf_evidence::audit::{ArchiveRequest, AuditError, Plan, TooLarge};
-use ecf_store::{exports::KeptExport, fiscal_day};
+use ecf_store::{exports::StoredExport, fiscal_day};
 use futures::stream;
 use http::{HeaderValue, header};
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ pub(crate) async fn export(
         return Err(too_large(&found));
     }
     let plan = app.auditor.plan(request, now).await.map_err(failed)?;
-    if let Some(kept) = app.auditor.kept(&plan).await.map_err(failed)? {
+    if let Some(kept) = app.auditor.stored(&plan).await.map_err(failed)? {
         let size = kept.size_bytes;
         let mut response = archive(&plan, Body::from_stream(stream::try_unfold(kept, next)));
         response.headers_mut().insert(header::CONTENT_LENGTH, size.into());
@@ -71,7 +71,7 @@ pub(crate) async fn export(
     Ok(archive(&plan, Body::from_stream(pieces)))
 }
 
-async fn next(mut kept: KeptExport) -> Result<Option<(bytes::Bytes, KeptExport)>, ecf_store::StoreError> {
+async fn next(mut kept: StoredExport) -> Result<Option<(bytes::Bytes, StoredExport)>, ecf_store::StoreError> {
     Ok(kept.next().await?.map(|piece| (piece, kept)))
 }
 

@@ -95,7 +95,7 @@ async fn record(exchange: &Exchange, scope: &Scope, item: &InboxItem, state: Aut
         .record_confirmation(scope, &item.id, state, now, &news)
         .await?;
     tracing::info!(inbox.id = %item.id, encf = %item.encf, state = state.as_str(), "the authority's word on a received receipt is recorded");
-    if let Err(error) = ecf_webhooks::tell(&exchange.queues, scope, &news.id).await {
+    if let Err(error) = ecf_webhooks::enqueue_announcement(&exchange.queues, scope, &news.id).await {
         let error = ecf_runtime::telemetry::chain(&error);
         tracing::warn!(inbox.id = %item.id, %error, "the event is not queued; housekeeping will");
     }

@@ -65,7 +65,7 @@ async fn run(app: &App, job: &ExchangeJob) -> Result<(), StoreError> {
         ExchangeJob::Approval { approval, attempt, .. } => {
             let approval = exchange.table.approval(&scope, approval).await?;
             if let Some(approval) = approval.filter(|approval| approval.attempts == *attempt) {
-                exchange.tell(&scope, approval, TIME_LIMIT).await?;
+                exchange.send(&scope, approval, TIME_LIMIT).await?;
             }
             Ok(())
         }

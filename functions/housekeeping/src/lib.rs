@@ -108,7 +108,7 @@ pub async fn run(app: &App) -> Result<(), StoreError> {
     if let Err(error) = days::close_all(app).await {
         failure.get_or_insert(error);
     }
-    round.tell(&app.metrics, app.clock.now()).await;
+    round.emit_metrics(&app.metrics, app.clock.now()).await;
     failure.map_or(Ok(()), Err)
 }
 
@@ -169,7 +169,7 @@ async fn look_after(
         tracing::error!(receipt.id = %receipt.public_id, state = %receipt.state, "an overdue receipt that nothing can be done for");
     }
     if calls_authority {
-        round.note_unsent(&receipt);
+        round.record_unsent(&receipt);
     }
     for step in &steps {
         app.queues.send_next(&receipt, *step, Duration::ZERO).await?;

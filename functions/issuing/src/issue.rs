@@ -4,7 +4,7 @@
 //! bytes are in S3 before the record refers to them. The record and the lock of its number are one transaction. Only
 //! then is the submission enqueued. A crash in between leaves either nothing, or a record that housekeeping finds.
 //!
-//! A receipt that is scheduled, or cannot be signed now, is stored with its request ([`crate::kept`]) and issued by the
+//! A receipt that is scheduled, or cannot be signed now, is stored with its request ([`crate::stored`]) and issued by the
 //! worker ([`crate::later`]).
 
 use axum::Json;
@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ecf::{Ecf, Environment, FailReason, Numbered, ReceiptState};
-use ecf_api::{ApiError, Caller, CodedError, DocumentView, NotingCaller, ValidJson, ValidQuery, ValidationError};
+use ecf_api::{ApiError, Caller, CodedError, DocumentView, RecordingCaller, ValidJson, ValidQuery, ValidationError};
 use ecf_store::{
     NextStep, Receipt, ReceiptId,
     numbers::Range,
@@ -25,11 +25,11 @@ use xmldsig::Identity;
 use crate::App;
 use crate::check::{Checked, check, listed};
 use crate::issuer::Issuer;
-use crate::kept::{due, keep};
 use crate::note;
-use crate::record::{Issuance, create, new_receipt, send, tell};
+use crate::record::{Issuance, create, new_receipt, report_issued, send};
 use crate::request::{IssueQuery, IssueRequest};
 use crate::signing::{Record, Signer, Unsigned, count_number, signer, with_a_number};
+use crate::stored::{due, store_request};
 use crate::validate;
 use crate::views::{IssuedView, NothingNewView, ValidationView};
 
@@ -58,7 +58,7 @@ const FIRST_TRY: std::time::Duration = std::time::Duration::from_secs(5);
 )]
 pub(crate) async fn issue(
     State(app): State<App>,
-    NotingCaller(caller): NotingCaller,
+    RecordingCaller(caller): RecordingCaller,
     ValidQuery(query): ValidQuery<IssueQuery>,
     ValidJson(request): ValidJson<IssueRequest>,
 ) -> Result<Response, ApiError> {
@@ -144,7 +144,7 @@ pub(crate) async fn issue_one(
     };
     let (created, counts_in) = match due {
         Some(due) => (
-            keep(app, &issuance, &ecf, (ReceiptState::Deferred, due), note).await?,
+            store_request(app, &issuance, &ecf, (ReceiptState::Deferred, due), note).await?,
             None,
         ),
         None => match signer(app, caller.company(), now).await? {
@@ -152,7 +152,7 @@ pub(crate) async fn issue_one(
             Signer::OutOfReach(error) => {
                 tracing::warn!(receipt.id = %id, error = %ecf_runtime::telemetry::chain(&error), "the vault does not answer; the worker signs later");
                 (
-                    keep(app, &issuance, &ecf, (ReceiptState::Received, now), note).await?,
+                    store_request(app, &issuance, &ecf, (ReceiptState::Received, now), note).await?,
                     None,
                 )
             }
@@ -161,7 +161,7 @@ pub(crate) async fn issue_one(
     match created {
         Created::New(receipt) => {
             if receipt.state == ReceiptState::Signed {
-                tell(app, &receipt);
+                report_issued(app, &receipt);
             }
             tokio::join!(
                 count(app, caller, &receipt),

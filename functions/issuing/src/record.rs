@@ -43,7 +43,7 @@ pub(crate) async fn create(
         if new.signed.is_none()
             && let Some(note) = &mut new.note
         {
-            note.held = true;
+            note.awaits_invoice = true;
         }
         match app.table.create_receipt(scope, new.clone()).await? {
             Created::ModifiedChanged => {
@@ -84,11 +84,11 @@ pub(crate) fn new_receipt(
 }
 
 /// Reports an issued receipt to the operator: in the log and as a metric.
-pub(crate) fn tell(app: &App, receipt: &Receipt) {
+pub(crate) fn report_issued(app: &App, receipt: &Receipt) {
     tracing::info!(receipt.id = %receipt.public_id, company.id = %receipt.scope.company, ecf_type = %receipt.fiscal.ecf_type, "issued");
     let environment = receipt.scope.environment.as_str();
     app.metrics
-        .tell(environment, &[(Metric::ReceiptsIssued, 1)], app.clock.now());
+        .emit(environment, &[(Metric::ReceiptsIssued, 1)], app.clock.now());
 }
 
 /// Enqueues the submission of a signed receipt.

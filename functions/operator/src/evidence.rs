@@ -63,7 +63,7 @@ pub(crate) async fn export(app: &App, command: ExportEvidence) -> Result<Value, 
     }
     let request = ArchiveRequest { scope, span };
     let plan = app.auditor.plan(request, app.clock.now()).await.map_err(failed)?;
-    let kept = app.auditor.kept(&plan).await.map_err(failed)?;
+    let kept = app.auditor.stored(&plan).await.map_err(failed)?;
     let was_kept = kept.is_some();
     let stored = match kept {
         Some(kept) => Stored {
@@ -71,7 +71,7 @@ pub(crate) async fn export(app: &App, command: ExportEvidence) -> Result<Value, 
             size_bytes: kept.size_bytes,
             has_remarks: false,
         },
-        None => app.auditor.clone().keep(plan.clone()).await.map_err(failed)?,
+        None => app.auditor.clone().store(plan.clone()).await.map_err(failed)?,
     };
     Ok(json!({ "export": {
         "object": Exports::object(&scope, &stored.name),

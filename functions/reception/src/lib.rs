@@ -176,8 +176,8 @@ impl App {
     }
 
     /// Enqueues an announcement that is already stored.
-    async fn tell(&self, scope: &Scope, news: &AnnouncementId) {
-        if let Err(error) = ecf_webhooks::tell(&self.queues, scope, news).await {
+    async fn enqueue_announcement(&self, scope: &Scope, news: &AnnouncementId) {
+        if let Err(error) = ecf_webhooks::enqueue_announcement(&self.queues, scope, news).await {
             let error = ecf_runtime::telemetry::chain(&error);
             tracing::warn!(%error, "news was not queued; it goes by the due index");
         }

@@ -38,7 +38,7 @@ struct Settings {
     /// The rate limit per client address.
     rate_limit: RateLimit,
     /// Whether a portal is notified of new companies.
-    tells_portal: bool,
+    has_portal: bool,
     /// Expiry of the numbers that every taxpayer has in pre-certification. The authority postpones it from time to
     /// time.
     precertification_valid_until: ecf::Fecha,
@@ -66,7 +66,7 @@ impl App {
                     max_requests: env.required_as("SIGNUPS_PER_HOUR")?,
                     window: SignedDuration::from_hours(1),
                 },
-                tells_portal: env.optional("PORTAL_URL")?.is_some(),
+                has_portal: env.optional("PORTAL_URL")?.is_some(),
                 precertification_valid_until: env.required_as("PRECERTIFICATION_VALID_UNTIL")?,
                 certificate_trust: env.required_as("CERTIFICATE_TRUST")?,
             },

@@ -119,7 +119,7 @@ pub(crate) async fn register(
         environment,
     };
     if let Some(file) = &file {
-        app.table.note_unclaimed_p12(&scope, now).await?;
+        app.table.record_unclaimed_p12(&scope, now).await?;
         app.vault.store_certificate(&id, file).await?;
     }
     if environment == Environment::TesteCF {
@@ -157,7 +157,7 @@ pub(crate) async fn register(
             return Err(ApiError::unavailable(std::time::Duration::from_secs(1)).caused_by("the company's id is taken"));
         }
     }
-    tell_portal(&app, id).await;
+    enqueue_portal_job(&app, id).await;
     let view = RegisteredView {
         warnings,
         ..view(&request, id, environment, verified, &key, certificate, now)
@@ -317,8 +317,8 @@ fn signup_key(idempotency_key: &str) -> [u8; 32] {
 }
 
 /// Notifies the portal through the webhook worker. A failure does not affect the sign-up.
-async fn tell_portal(app: &App, company: CompanyId) {
-    if !app.settings.tells_portal {
+async fn enqueue_portal_job(app: &App, company: CompanyId) {
+    if !app.settings.has_portal {
         return;
     }
     if let Err(error) = app

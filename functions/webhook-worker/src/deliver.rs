@@ -90,7 +90,7 @@ pub(crate) async fn attempt(
     } else {
         Metric::WebhooksFailed
     };
-    app.metrics.tell(scope.environment.as_str(), &[(metric, 1)], at);
+    app.metrics.emit(scope.environment.as_str(), &[(metric, 1)], at);
     Ok(Attempted {
         at,
         answer,

@@ -113,7 +113,7 @@ pub(crate) async fn hand_over(app: &App, scope: &Scope, webhook: &Webhook, event
         attempts: 0,
         due_at: Some(due_at(now, now)),
     };
-    if app.table.keep_undelivered(scope, &webhook.id, &waiting).await? {
+    if app.table.store_undelivered(scope, &webhook.id, &waiting).await? {
         let job = schedule::job(scope, webhook.id, event.key, 1, Lane::Slow);
         schedule::queue_next(app, &job, now, now).await;
     }

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use ecf_store::due::SHARDS;
-use housekeeping::round_robin::{BUDGET, EVERY, LOOK, REACH, round_robin, room};
+use housekeeping::round_robin::{BUDGET, EVERY, LOOK, REACH, room, round_robin};
 
 /// Receipts of two days, at 30 million a month.
 const TWO_DAYS: usize = 2_000_000;

@@ -1,7 +1,7 @@
 //! The judgement of a signer.
 
 use ecf::Rnc;
-use ecf_store::{KeptSecret, OperatorSecret, StoreError, Vault, inbox::SpeaksFor};
+use ecf_store::{CachedSecret, OperatorSecret, StoreError, Vault, inbox::SpeaksFor};
 use jiff::{SignedDuration, Timestamp};
 use xmldsig::{Authorities, AuthoritiesError, CertificateError, Chain, UntrustedError};
 
@@ -16,7 +16,7 @@ const CLOCK_SKEW: SignedDuration = SignedDuration::from_hours(1);
 /// Judges signers by the authorities that the operator keeps in the secret `certificate-authorities`.
 #[derive(Debug, Clone)]
 pub struct Judge {
-    authorities: KeptSecret,
+    authorities: CachedSecret,
     trust: ReceptionTrust,
 }
 
@@ -89,7 +89,7 @@ impl Judge {
     /// A judge that reads the authorities from this vault and caches them for minutes.
     pub fn new(vault: Vault, trust: ReceptionTrust) -> Self {
         Self {
-            authorities: KeptSecret::new(vault, OperatorSecret::CertificateAuthorities),
+            authorities: CachedSecret::new(vault, OperatorSecret::CertificateAuthorities),
             trust,
         }
     }

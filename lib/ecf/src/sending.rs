@@ -156,13 +156,13 @@ pub fn decide<A>(task: Task, attempt: u32, seen: &Standing, happened: Happened<A
             retry_or_rest(STEP.after(attempt).map(|after| after.max(wait)))
         }
         Happened::NotClaimed(Claim::LookUp | Claim::Resend, _) => Step::CheckGates(Before::Retry(None)),
-        Happened::NotClaimed(Claim::First, NotClaimed::NoteHeld) => Step::ReadInvoice,
+        Happened::NotClaimed(Claim::First, NotClaimed::NoteAwaitsInvoice) => Step::ReadInvoice,
         Happened::NotClaimed(Claim::First | Claim::Cleared, why) => match why {
             NotClaimed::LeaseExpired if seen.may_be_resent() => Step::Claim(Claim::Resend),
             NotClaimed::LeaseExpired if seen.has_look_up => Step::Claim(Claim::LookUp),
             NotClaimed::LeaseExpired => Step::RecordOutcomeUnknown,
             // Held again: it failed in between, and waits for a person.
-            NotClaimed::NoteHeld => Step::Done,
+            NotClaimed::NoteAwaitsInvoice => Step::Done,
             // Submitted already: the question for its verdict may have been lost.
             NotClaimed::NotSendable if seen.has_track_id && !seen.state.is_final() => first_poll(),
             NotClaimed::NotSendable => Step::Done,

@@ -26,7 +26,7 @@ mod sheet;
 use std::io;
 
 use bytes::Bytes;
-use ecf_store::{ContentHash, Exports, Identities, StoreError, Table, exports::KeptExport};
+use ecf_store::{ContentHash, Exports, Identities, StoreError, Table, exports::StoredExport};
 use futures::{Stream, StreamExt as _, future::BoxFuture, stream};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
@@ -112,7 +112,7 @@ impl Auditor {
     ///
     /// # Errors
     /// Failures of the store.
-    pub async fn kept(&self, plan: &Plan) -> Result<Option<KeptExport>, AuditError> {
+    pub async fn stored(&self, plan: &Plan) -> Result<Option<StoredExport>, AuditError> {
         Ok(self.exports.find(&plan.request.scope, &plan.content).await?)
     }
 
@@ -139,7 +139,7 @@ impl Auditor {
     ///
     /// # Errors
     /// Failures of the store, and [`AuditError::Changed`] when receipts changed while the archive was built.
-    pub async fn keep(self, plan: Plan) -> Result<Stored, AuditError> {
+    pub async fn store(self, plan: Plan) -> Result<Stored, AuditError> {
         let (scope, content) = (plan.request.scope, plan.content);
         let out = Out::to_bucket(self.exports.begin(&scope, &content), Worth::Whole);
         match self.clone().boxed(plan.clone(), out).await {

@@ -221,7 +221,7 @@ impl Peers {
             "a peer's seed was signed"
         );
         self.metrics
-            .tell(environment.as_str(), &[(Metric::SeedsSigned, 1)], now);
+            .emit(environment.as_str(), &[(Metric::SeedsSigned, 1)], now);
         let reply = self
             .client
             .post_document(&validation, None, "semilla.xml", signed.xml)

@@ -201,20 +201,20 @@ impl<'a> Session<'a> {
         let token = self.token().await?;
         let gates = self.tokens.gates();
         gates.pass(self.environment, service.host(), &self.caller).await?;
-        match self.noted(service, request(token.clone())).await {
+        match self.recorded(service, request(token.clone())).await {
             Err(TaxAuthError::Unauthorized { service }) => {
                 tracing::info!(%service, environment = %self.environment, "the token was not accepted, taking another");
                 self.tokens
                     .forget(&self.lane, self.environment, self.identity, &token)
                     .await?;
-                self.noted(service, request(self.token().await?)).await
+                self.recorded(service, request(self.token().await?)).await
             }
             outcome => outcome,
         }
     }
 
     /// Makes a call and records what its result shows about the host.
-    async fn noted<T>(
+    async fn recorded<T>(
         &self,
         service: Service,
         request: impl Future<Output = Result<T, TaxAuthError>>,
@@ -222,11 +222,11 @@ impl<'a> Session<'a> {
         let outcome = self.limited(request).await.flatten();
         let gates = self.tokens.gates();
         match &outcome {
-            Ok(_) => gates.note_success(self.environment, service.host()).await,
-            Err(error) if error.is_answer() => gates.note_success(self.environment, service.host()).await,
+            Ok(_) => gates.record_success(self.environment, service.host()).await,
+            Err(error) if error.is_answer() => gates.record_success(self.environment, service.host()).await,
             Err(error) => {
                 if let Some(host) = error.outage() {
-                    gates.note_failure(self.environment, host, &self.caller).await;
+                    gates.record_failure(self.environment, host, &self.caller).await;
                 }
             }
         }

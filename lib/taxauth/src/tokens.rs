@@ -272,7 +272,7 @@ impl Tokens {
                     if let TokenError::Authority(error) = error
                         && let Some(host) = error.outage()
                     {
-                        self.gates.note_failure(environment, host, caller).await;
+                        self.gates.record_failure(environment, host, caller).await;
                     }
                 }
                 return outcome;

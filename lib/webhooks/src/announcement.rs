@@ -64,7 +64,7 @@ pub async fn announce(
     if !table.create_announcement(scope, announcement).await? {
         return Ok(false);
     }
-    tell(queues, scope, &announcement.id).await?;
+    enqueue_announcement(queues, scope, &announcement.id).await?;
     Ok(true)
 }
 
@@ -72,7 +72,11 @@ pub async fn announce(
 ///
 /// # Errors
 /// When the queue does not take it; the announcement will be told nevertheless.
-pub async fn tell(queues: &Queues, scope: &Scope, announcement: &AnnouncementId) -> Result<(), StoreError> {
+pub async fn enqueue_announcement(
+    queues: &Queues,
+    scope: &Scope,
+    announcement: &AnnouncementId,
+) -> Result<(), StoreError> {
     let job = WebhookJob::Announce {
         scope: *scope,
         announcement: *announcement,

@@ -198,7 +198,7 @@ impl World {
                 .unwrap()
                 .unwrap();
             table
-                .announcement_told(&self.company.scope, &announcement)
+                .record_announcement_delivered(&self.company.scope, &announcement)
                 .await
                 .unwrap();
             bodies.push(serde_json::from_slice(&kept.body).unwrap());
@@ -400,7 +400,7 @@ async fn a4_a_company_is_warned_of_a_range_that_it_numbers_by_itself() {
     world.advance(QUIET);
     run(&world.app).await.unwrap();
     let range = world.range().await;
-    assert_eq!((range.available(), range.told_low), (2, Some(10)));
+    assert_eq!((range.available(), range.published_low), (2, Some(10)));
     let events = world.events().await;
     assert!(matches!(events.as_slice(), [WebhookJob::Announce { .. }]), "{events:?}");
 }

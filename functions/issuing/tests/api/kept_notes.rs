@@ -47,7 +47,7 @@ async fn a_note_for_tomorrow_takes_its_amount_now_and_its_number_when_it_is_due(
     assert_eq!(issued.state, ReceiptState::Signed);
     let reference = issued.note.unwrap();
     assert!(
-        reference.reserved && reference.held,
+        reference.reserved && reference.awaits_invoice,
         "whoever sends it looks at the invoice again: {reference:?}"
     );
     let xml = api.xml(&issued).await;

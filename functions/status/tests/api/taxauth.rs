@@ -44,7 +44,7 @@ impl World {
         let simulator = Simulator::start(options).await.unwrap();
         let stack = TestStack::with_parameters(&[("TaxauthStatusUrl", simulator.base_url())]).await;
         if let Some(key) = status_key {
-            stack.keep_secret(OperatorSecret::TaxauthStatusKey, key).await;
+            stack.store_secret(OperatorSecret::TaxauthStatusKey, key).await;
         }
         time.set(stack.clock().clone()).unwrap();
         let app = App::from_env(&stack.env("status"), &stack.clients_of("status"), stack.clock().clone()).unwrap();

@@ -34,11 +34,11 @@ pub(crate) async fn look_up(
             match why {
                 LookUp::Lost(Lost::Answer) => {
                     tracing::warn!(receipt.id = %receipt.public_id, error = %chain, "the look-up failed");
-                    app.tell_error(job);
+                    app.emit_error(job);
                 }
                 LookUp::Lost(Lost::Document) => {
                     tracing::warn!(receipt.id = %receipt.public_id, error = %chain, "the look-up of a missing document failed");
-                    app.tell_error(job);
+                    app.emit_error(job);
                 }
                 LookUp::UsedNumber(_) => {}
             }

@@ -82,7 +82,7 @@ fn emit(app: &App, receipt: &Receipt) {
     };
     let seconds = app.clock.now().duration_since(receipt.created_at).as_secs();
     let seconds = u64::try_from(seconds).unwrap_or(0);
-    app.tell(
+    app.emit(
         receipt.scope.environment,
         &[(metric, 1), (Metric::VerdictSeconds, seconds)],
     );
@@ -108,6 +108,6 @@ pub(crate) async fn failure(app: &App, receipt: &Receipt, cause: &FailCause) -> 
     let Recorded::Now(receipt) = recorded else {
         return Ok(Happened::Finished.into());
     };
-    app.tell(receipt.scope.environment, &[(Metric::ReceiptsFailed, 1)]);
+    app.emit(receipt.scope.environment, &[(Metric::ReceiptsFailed, 1)]);
     Ok(Report::of_receipt(Happened::FailureRecorded, receipt))
 }

@@ -45,6 +45,6 @@ fn no_token(app: &App, job: &SubmissionJob, error: TokenError) -> Happened {
     let error = TaxAuthError::NoToken(error);
     let chain = ecf_runtime::telemetry::chain(&error).to_string();
     tracing::warn!(receipt.id = %job.receipt(), error = %chain, "no token; trying again");
-    app.tell_error(job);
+    app.emit_error(job);
     Happened::NoToken(error.retry_after())
 }

@@ -40,7 +40,7 @@ impl World {
     pub(crate) async fn with_portal(url: &str) -> Self {
         let parameters = [("AllowLoopbackTargets", "true"), ("PortalUrl", url)];
         let stack = TestStack::with_parameters(&parameters).await;
-        stack.keep_secret(OperatorSecret::PortalSecret, PORTAL_SECRET).await;
+        stack.store_secret(OperatorSecret::PortalSecret, PORTAL_SECRET).await;
         let company = stack.company_builder().without_ranges().build().await;
         let unseen = Clients::new(stack.config());
         let housekeeping =

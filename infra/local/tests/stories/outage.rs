@@ -42,7 +42,7 @@ impl World {
         let simulator = Simulator::start(options).await.unwrap();
         let parameters = ["TaxauthEcfUrl", "TaxauthFcUrl", "TaxauthStatusUrl"].map(|name| (name, simulator.base_url()));
         let stack = TestStack::with_parameters(&parameters).await;
-        stack.keep_secret(OperatorSecret::TaxauthStatusKey, "a key").await;
+        stack.store_secret(OperatorSecret::TaxauthStatusKey, "a key").await;
         time.set(stack.clock().clone()).unwrap();
         let mounted = |name| mount(name, &stack.env(name), &stack.clients_of(name), stack.clock().clone()).unwrap();
         let (Mounted::Queue(worker), Mounted::Timed(housekeeping)) =

@@ -133,7 +133,7 @@ pub enum NotClaimed {
     /// An earlier send may have arrived.
     LeaseExpired,
     /// It is a note that is held back.
-    NoteHeld,
+    NoteAwaitsInvoice,
     /// Its state or its history does not allow it.
     NotSendable,
     /// The receipt does not exist.

@@ -308,7 +308,7 @@ fn events() -> Vec<Event> {
         events.push(Happened::Claimed(claim));
         let reasons = [
             NotClaimed::LeaseExpired,
-            NotClaimed::NoteHeld,
+            NotClaimed::NoteAwaitsInvoice,
             NotClaimed::NotSendable,
             NotClaimed::Missing,
         ];

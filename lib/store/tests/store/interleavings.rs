@@ -143,14 +143,17 @@ impl<'a> Walk<'a> {
         let note = NewNote {
             modifies: *modified.encf().unwrap(),
             annuls,
-            held: false,
+            awaits_invoice: false,
             amount: amount.parse().unwrap(),
             owner: modified.public_id,
             monto_total: modified.fiscal.monto_total.parse().unwrap(),
         };
         let held = self.rng.is_one_of(2);
         NewReceipt {
-            note: Some(NewNote { held, ..note }),
+            note: Some(NewNote {
+                awaits_invoice: held,
+                ..note
+            }),
             ..self.plain(ecf_type, amount)
         }
     }

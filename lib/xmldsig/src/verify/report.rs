@@ -112,7 +112,7 @@ impl Report {
     }
 
     /// Records the outcome of `check` and returns its value.
-    pub(super) fn keep<T>(&mut self, check: Check, result: Result<T, VerifyError>) -> Option<T> {
+    pub(super) fn record<T>(&mut self, check: Check, result: Result<T, VerifyError>) -> Option<T> {
         let (value, outcome) = match result {
             Ok(value) => (Some(value), Ok(())),
             Err(error) => (None, Err(error)),

@@ -20,7 +20,7 @@ use super::{
     Receipt,
     creation::OWNER,
     in_states,
-    record::{self, ECF_TYPE, HELD, RESERVED, UPDATED_AT, WAITING_NOTES},
+    record::{self, AWAITS_INVOICE, ECF_TYPE, RESERVED, UPDATED_AT, WAITING_NOTES},
     waiting,
 };
 use crate::{
@@ -53,7 +53,7 @@ pub struct Note {
     /// Whether it counts on the modified receipt.
     pub reserved: bool,
     /// Whether the modified receipt must be checked before it is sent.
-    pub held: bool,
+    pub awaits_invoice: bool,
 }
 
 /// A note to create, with the data of the modified receipt from its validation.
@@ -61,7 +61,7 @@ pub struct Note {
 pub struct NewNote {
     pub modifies: Encf,
     pub annuls: bool,
-    pub held: bool,
+    pub awaits_invoice: bool,
     /// Its own MontoTotal.
     pub amount: Decimal,
     /// The holder of the modified number.
@@ -197,18 +197,18 @@ impl Table {
         now: Timestamp,
     ) -> Result<NoteCleared, StoreError> {
         let operation = "clear note";
-        let Some(reference) = note.note.filter(|reference| reference.held) else {
+        let Some(reference) = note.note.filter(|reference| reference.awaits_invoice) else {
             return Ok(NoteCleared::Already(note.clone()));
         };
         let change = Change::of(keys::receipt(scope, &note.public_id))
-            .remove(&[HELD])
+            .remove(&[AWAITS_INVOICE])
             .set(UPDATED_AT, instant(now))
             .when(in_states(waiting()))
-            .when(exists(HELD));
+            .when(exists(AWAITS_INVOICE));
         let new = NewNote {
             modifies: reference.modifies,
             annuls: reference.annuls,
-            held: true,
+            awaits_invoice: true,
             amount: amount_of(note)?,
             owner: modified.receipt.public_id,
             monto_total: modified.monto_total,
@@ -286,7 +286,7 @@ impl Table {
         let change = change.when(exists(RESERVED)).remove(&[RESERVED]);
         let change = match next {
             // A retry must reserve again.
-            ReceiptState::Failed => change.set(HELD, flag(true)),
+            ReceiptState::Failed => change.set(AWAITS_INVOICE, flag(true)),
             _ => change,
         };
         let settlement = settlement(scope, &receipt, &note, next)?;

@@ -49,7 +49,7 @@ pub(crate) fn due(request: &IssueRequest, now: Timestamp) -> Result<Option<Times
 ///
 /// # Errors
 /// Fails when the company's ranges could not number it at that instant.
-pub(crate) async fn keep(
+pub(crate) async fn store_request(
     app: &App,
     issuance: &Issuance<'_>,
     ecf: &Ecf,
