@@ -129,8 +129,8 @@ impl FromFields for SubmitRequest {
 
 /// Aprobar o rechazar un e-CF recibido
 ///
-/// Approves or rejects a receipt of the inbox: tells its issuer, where the directory says, and the tax authority. What cannot be
-/// told within seconds is told later; the answer says `pending` then.
+/// Approves or rejects a receipt of the inbox. The approval is sent to the issuer, at its address in the directory, and to the tax
+/// authority. What cannot be sent within seconds is sent later, and the answer says `pending`.
 #[utoipa::path(
     post,
     path = "/api/v1/ecf/acecf/submit",

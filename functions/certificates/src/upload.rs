@@ -77,7 +77,7 @@ pub(crate) struct UploadedView {
     /// After this instant nothing is signed with the certificate before: receipts within a minute after the upload, approvals and
     /// annulments within five. At once where the one before has expired.
     signs_everywhere_from: Instant,
-    /// What is no obstacle but may surprise.
+    /// Findings that do not refuse the file but may surprise.
     warnings: Vec<FieldError>,
 }
 

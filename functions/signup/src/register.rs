@@ -36,7 +36,7 @@ pub(crate) struct RegisteredView {
     company: RegisteredCompanyView,
     api_key: ApiKeyView,
     certificate: Option<CertificateView>,
-    /// What is no obstacle in the P12 but may surprise.
+    /// Findings about the P12 that do not refuse it but may surprise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<FieldError>,
 }

@@ -14,8 +14,8 @@ use crate::deliver::{Event, attempt};
 use crate::schedule::Lane;
 use crate::{App, health, lanes, parking, schedule};
 
-/// Delivers to all who want to hear of it. Runs again after a crash: better told twice than never. One subscription whose
-/// attempt cannot be recorded does not keep the others from theirs.
+/// Delivers an event to every webhook that subscribes to it. Runs again after a crash: a second delivery is better than none. A
+/// webhook whose attempt cannot be recorded does not stop the others.
 pub(crate) async fn deliver(app: &App, scope: &Scope, id: &ReceiptId) -> Result<Outcome<WebhookJob>, StoreError> {
     let Some(receipt) = app.table.receipt(scope, id).await? else {
         return Ok(Outcome::GiveUp {
@@ -118,7 +118,7 @@ async fn deliver_to_one(
             attempts: 1,
             due_at: Some(due_at(sent.at, next)),
         };
-        // An event that waits already was told by an earlier run of this job: its attempts go on.
+        // An earlier run of this job has stored the event: its attempts go on.
         if app.table.store_undelivered(scope, &webhook.id, &waiting).await? {
             let job = schedule::job(scope, webhook.id, event.key, 2, Lane::of(sent.has_timed_out));
             schedule::queue_next(app, &job, sent.at, next).await;

@@ -1,4 +1,5 @@
-//! Tells companies of their receipts' verdicts and of what else they subscribed to, and the operator's portal of new companies.
+//! Delivers events to the webhooks that subscribe to them, such as the verdict on a receipt, and notifies the operator's portal of
+//! new companies.
 //!
 //! What is next for an event and its webhook is decided in [`ecf_webhooks::decide`]; the files here carry it out. An event's job makes
 //! the first attempt at every subscription (`event`). An event that was not taken is stored with its bytes, on the due index, and

@@ -1,4 +1,4 @@
-//! Tells the operator's portal of a new company. Never in the way of anything: tried a few times, then logged.
+//! Notifies the operator's portal of a new company. Tried a few times, then logged: nothing waits for it.
 
 use ecf_runtime::Outcome;
 use ecf_store::{CompanyId, StoreError, WebhookJob, waits};

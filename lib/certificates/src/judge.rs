@@ -97,7 +97,7 @@ impl Judge {
     /// Judges a signer whose signature was verified.
     ///
     /// # Errors
-    /// When Secrets Manager cannot be asked, or what it holds are no certificates of authorities.
+    /// When Secrets Manager cannot be asked, or its secret does not contain certificates of authorities.
     pub async fn judge(&self, signed: SignedBy<'_>, now: Timestamp) -> Result<Judgement, TrustError> {
         if let Err(refusal) = check_dates(signed, now) {
             return Ok(Judgement::Refused(refusal));

@@ -279,7 +279,7 @@ fn of_used_number<A>(seen: &Standing, said: Said<A>, finding: Finding<A>) -> Ste
     match finding {
         Finding::Track(track_id) if seen.has_track_id => Step::PollEarlier(said, track_id),
         Finding::Track(track_id) => Step::RecordTrack(track_id),
-        // A rejection of our earlier copy tells more than that the number is used, if it tells anything.
+        // A rejection of our earlier copy, if it gives grounds, says more than that the number is used.
         Finding::Judged(
             Judgement::Rejected {
                 grounds: Grounds::AlreadyUsed | Grounds::NotGiven,

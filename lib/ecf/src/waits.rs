@@ -9,7 +9,7 @@ use jiff::SignedDuration;
 pub struct Waits(pub &'static [u64]);
 
 impl Waits {
-    /// The wait before the next attempt, when so many came before the last one; `None`: the last one was the end.
+    /// The wait before the next attempt, after this number of attempts before the last one; `None`: the last one was the end.
     pub fn after(self, earlier_attempts: u32) -> Option<Duration> {
         let seconds = self.0.get(usize::try_from(earlier_attempts).ok()?)?;
         Some(Duration::from_secs(*seconds))

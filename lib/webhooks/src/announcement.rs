@@ -50,11 +50,11 @@ impl Head<'_> {
     }
 }
 
-/// Keeps the announcement, then queues its telling; a message that is lost is found on the due index. `false`: the same was
-/// announced before, and nothing is queued.
+/// Stores an announcement, then enqueues its delivery; when the message is lost, housekeeping finds the announcement on the due
+/// index. `false`: the same was announced before, and nothing is enqueued.
 ///
 /// # Errors
-/// When the store does not take it. After a failed queue the announcement is kept and will be told.
+/// When it is not stored or not enqueued. An announcement that is stored and not enqueued is delivered later.
 pub async fn announce(
     table: &Table,
     queues: &Queues,
@@ -68,10 +68,10 @@ pub async fn announce(
     Ok(true)
 }
 
-/// Queues the telling of an announcement that is kept already.
+/// Enqueues the delivery of a stored announcement.
 ///
 /// # Errors
-/// When the queue does not take it; the announcement will be told nevertheless.
+/// When the queue does not take it; the announcement is delivered later.
 pub async fn enqueue_announcement(
     queues: &Queues,
     scope: &Scope,

@@ -106,7 +106,7 @@ async fn of_submissions(
             && !receipt.sending.earlier_track_ids.contains(&one.track_id)
     });
     if let Some(place) = found.iter().position(|one| one.verdict.is_acceptance()) {
-        // Somebody may have used the number with another system: the state tells whose bytes were accepted.
+        // Somebody may have used the number with another system: the state shows whose bytes were accepted.
         return Ok(match state(session, receipt).await? {
             Found::Judged(Judgement::Accepted | Judgement::ConditionallyAccepted, ..) => {
                 Found::Track(found.swap_remove(place).track_id)
@@ -120,7 +120,7 @@ async fn of_submissions(
     Ok(match found.pop() {
         // Whose it is shows when it is judged.
         Some(last) if !is_rejected(&last) || !found.iter().all(is_rejected) => Found::Unclear,
-        // The earlier receipt may have been sent twice: whose rejection this is cannot be told, and a copy that was rejected
+        // The earlier receipt may have been sent twice: whose rejection this is cannot be determined, and a copy that was rejected
         // and left its number free does no harm to another.
         Some(_) if !receipt.sending.earlier_track_ids.is_empty() => Found::Nothing,
         Some(last) => Found::Track(last.track_id),

@@ -19,7 +19,7 @@ pub(crate) async fn track(app: &App, receipt: &Receipt, track_id: &str) -> Repor
     Ok(Happened::TrackRecorded.into())
 }
 
-/// Records one final state. Whoever wrote it first announces and counts it; anybody else finds it done.
+/// Records one final state. The worker that writes it first publishes and counts it; the others find it done.
 pub(crate) async fn verdict(app: &App, receipt: &Receipt, verdict: FinalVerdict<Words>) -> Reported {
     let FinalVerdict {
         state,

@@ -70,7 +70,7 @@ async fn a_receipt_is_sent_asked_for_and_accepted() {
     assert_eq!((accepted.error_code, accepted.error_message), (None, None));
     let answer: Value = serde_json::from_str(accepted.taxauth_response.as_deref().unwrap()).unwrap();
     assert_eq!((&answer["codigo"], &answer["estado"]), (&json!(1), &json!("Aceptado")));
-    // Until it was told, the receipt stays where housekeeping finds it.
+    // Until its event is delivered, the receipt stays where housekeeping finds it.
     assert_eq!(accepted.next_action_at, issued.next_action_at);
     assert_eq!(world.events_of(&issued), 1);
     assert!(world.is_idle());
