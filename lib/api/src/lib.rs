@@ -21,7 +21,7 @@ mod query;
 mod views;
 mod visitor;
 
-pub use caller::{ApiKeySecret, Caller, Keys, NotingCaller};
+pub use caller::{ApiKeySecret, Caller, Keys, RecordingCaller};
 pub use certificate::P12Fields;
 pub use download::Download;
 pub use error::{ApiError, CodedDetail, CodedError, FieldError, ValidationError};

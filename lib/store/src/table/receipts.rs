@@ -45,7 +45,7 @@ pub(super) use finding::read_listed;
 use finding::{Left, Predecessor};
 pub use holding::HOLD_SPREAD;
 pub use listing::{PageRequest, Position, ReceiptFilter, ReceiptPage, UnknownPosition};
-pub use missing::{NOT_FOUND_PATIENCE, NotFoundBy};
+pub use missing::{NOT_FOUND_WINDOW, NotFoundBy};
 pub use notes::{ModifiedReceipt, NewNote, Note, NoteCleared};
 #[cfg(feature = "testing")]
 pub(super) use record::seeded_item;
