@@ -135,6 +135,15 @@ async fn a_lost_send_that_arrived_is_asked_for_by_its_track_id() {
     assert!(matches!(world.submissions().await.as_slice(), [SubmissionJob::Poll(_)]));
 }
 
+/// A rejected receipt does not go to its buyer.
+fn steps_after(verdict: ReceiptState) -> &'static str {
+    if verdict == ReceiptState::Accepted {
+        "deliver, event"
+    } else {
+        "event"
+    }
+}
+
 #[tokio::test]
 async fn a_verdict_that_was_looked_up_is_recorded_and_told() {
     let world = World::start().await;
@@ -148,7 +157,7 @@ async fn a_verdict_that_was_looked_up_is_recorded_and_told() {
     ] {
         let lost = world.of_unknown_outcome(encf).await;
         let answer = world.resolve(&lost, outcome).await;
-        assert_eq!(answer["queued"], "deliver, event", "{answer}");
+        assert_eq!(answer["queued"], steps_after(state), "{answer}");
         let judged = world.record(&lost).await;
         assert_eq!(judged.state, state);
         assert_eq!(
@@ -156,6 +165,8 @@ async fn a_verdict_that_was_looked_up_is_recorded_and_told() {
             (state == ReceiptState::Rejected).then_some(false)
         );
         assert_eq!(world.stack.take_messages(Queue::Webhook).await.len(), 1);
+        let deliveries = world.stack.take_messages(Queue::Exchange).await.len();
+        assert_eq!(deliveries, usize::from(state == ReceiptState::Accepted));
     }
 }
 
@@ -182,7 +193,7 @@ async fn r1_a_submitted_receipt_without_a_verdict_is_decided_after_its_hours() {
         assert_eq!(refusal(&world.resolve(&submitted, outcome.clone()).await), "too_early");
         world.stack.clock().advance(NOT_FOUND_WINDOW);
         let answer = world.resolve(&submitted, outcome).await;
-        assert_eq!(answer["queued"], "deliver, event", "{answer}");
+        assert_eq!(answer["queued"], steps_after(state), "{answer}");
         let judged = world.record(&submitted).await;
         assert_eq!(judged.state, state);
         let decision = judged.operator_decision.unwrap();
