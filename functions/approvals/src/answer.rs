@@ -12,7 +12,7 @@ use ecf_store::{
 };
 use jiff::Timestamp;
 
-use crate::{App, PATIENCE};
+use crate::{App, TIME_LIMIT};
 
 /// The company's earlier answer to a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,7 +88,7 @@ pub(crate) async fn give(app: &App, scope: &Scope, new: Approval, before: Before
         }
     };
     match created {
-        ApprovalCreated::New => Ok(exchange.tell(scope, new, PATIENCE).await?),
+        ApprovalCreated::New => Ok(exchange.send(scope, new, TIME_LIMIT).await?),
         ApprovalCreated::Replay(existing) => Ok(*existing),
         ApprovalCreated::Answered(by) => Err(answered(&by)),
     }

@@ -20,7 +20,7 @@ use serde::Serialize;
 use std::time::Duration;
 use utoipa::ToSchema;
 
-use crate::{App, PATIENCE};
+use crate::{App, TIME_LIMIT};
 
 /// Upper bound of the entries, from the format of the ANECF.
 const MOST_RANGES: usize = 10;
@@ -323,7 +323,7 @@ pub(crate) async fn cancel(
             exchange.queue_next(&job, Duration::ZERO).await;
             new
         }
-        AnnulmentCreated::New => exchange.annul(scope, &company.rnc, new, PATIENCE).await?,
+        AnnulmentCreated::New => exchange.annul(scope, &company.rnc, new, TIME_LIMIT).await?,
         AnnulmentCreated::Replay(existing) => *existing,
     };
     Ok(Json((&annulment).into()))

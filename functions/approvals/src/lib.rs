@@ -29,14 +29,14 @@ use axum::Router;
 use axum::extract::FromRef;
 use axum::routing::{get, post};
 use ecf_api::{ApiError, Keys};
-use ecf_exchange::{Exchange, Patience};
+use ecf_exchange::{Exchange, RecipientTimeOuts};
 use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
 use ecf_store::{AnnouncementId, Clients, Scope, companies::Company};
 use ecf_taxauth::Waiting;
 
 /// Time limit for the calls to the issuer and to the authority during a request; both run concurrently.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIME_LIMIT: Duration = Duration::from_secs(15);
 
 /// The resources that this function uses. Its policies in `template.yaml` grant exactly these.
 #[derive(Clone)]
@@ -52,7 +52,7 @@ impl App {
     /// Names the first variable that is missing or invalid.
     pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, ecf_runtime::Error> {
         let waiting = Some(Waiting::of_look_up());
-        let exchange = Exchange::from_env(env, clients, clock.clone(), Patience::of_request(), waiting)?;
+        let exchange = Exchange::from_env(env, clients, clock.clone(), RecipientTimeOuts::of_request(), waiting)?;
         Ok(Self {
             keys: Keys::from_env(env, exchange.table.clone(), clock)?,
             exchange,
@@ -66,7 +66,7 @@ impl App {
 
     /// Enqueues an announcement that is already stored.
     async fn announce(&self, scope: &Scope, news: &AnnouncementId) {
-        if let Err(error) = ecf_webhooks::tell(&self.exchange.queues, scope, news).await {
+        if let Err(error) = ecf_webhooks::enqueue_announcement(&self.exchange.queues, scope, news).await {
             let error = ecf_runtime::telemetry::chain(&error);
             tracing::warn!(%error, "news was not queued; it goes by the due index");
         }

@@ -23,7 +23,7 @@ use xmldsig::Limits;
 use crate::answer::{self as company_answer, Before};
 use crate::submit::differs;
 use crate::view::ApprovalView;
-use crate::{App, PATIENCE};
+use crate::{App, TIME_LIMIT};
 
 /// A signed approval and where it goes.
 #[derive(Debug, ToSchema)]
@@ -164,7 +164,10 @@ async fn pass_on(
     let company = app.company(scope).await?;
     let role = role(way, &request, &company)?;
     let (receipt_unknown, before) = match role {
-        Role::Issuer => (!keep_on_receipt(app, scope, &request, &signed).await?, Before::Nothing),
+        Role::Issuer => (
+            !record_on_receipt(app, scope, &request, &signed).await?,
+            Before::Nothing,
+        ),
         Role::Buyer => {
             let (issuer, encf) = (&request.receiver_rnc, &request.encf);
             let before = company_answer::before(app, scope, issuer, encf, signed.estado).await?;
@@ -205,7 +208,7 @@ async fn pass_on(
     let approval = match role {
         Role::Buyer => company_answer::give(app, scope, new, before).await?,
         Role::Issuer => match exchange.table.create_approval(scope, &new, false).await? {
-            ApprovalCreated::New => exchange.tell(scope, new, PATIENCE).await?,
+            ApprovalCreated::New => exchange.send(scope, new, TIME_LIMIT).await?,
             ApprovalCreated::Replay(existing) => *existing,
             ApprovalCreated::Answered(by) => {
                 return Err(ApiError::internal(format!(
@@ -273,7 +276,7 @@ fn agrees(request: &PassOnRequest, detail: &DetalleAprobacionComercial) -> Resul
 
 /// Stores a buyer's answer on the company's receipt. The receipt's state does not change, and the first answer remains.
 /// Returns `false` when no receipt here has the number.
-async fn keep_on_receipt(
+async fn record_on_receipt(
     app: &App,
     scope: &Scope,
     request: &PassOnRequest,
@@ -284,9 +287,9 @@ async fn keep_on_receipt(
     let Some(receipt) = exchange.table.receipt_by_encf(scope, &request.encf).await? else {
         return answer::may_be_approved(&request.encf).map(|()| false).map_err(conflict);
     };
-    answer::hold_against(&signed.detail, &receipt).map_err(conflict)?;
+    answer::compare(&signed.detail, &receipt).map_err(conflict)?;
     let (table, artifacts, now) = (&exchange.table, &exchange.artifacts, exchange.clock.now());
-    let kept = answer::keep(table, artifacts, scope, &receipt, signed, &request.signed_xml, now).await?;
+    let kept = answer::store(table, artifacts, scope, &receipt, signed, &request.signed_xml, now).await?;
     if let Some(news) = kept.map_err(conflict)? {
         app.announce(scope, &news).await;
     }

@@ -19,7 +19,7 @@ use ecf_store::{
     approvals::{Approval, ApprovalWay, Transmission},
     inbox::{AuthorityState, InboxItem},
 };
-use ecf_taxauth::{ReceiptQuery, TaxAuthError, Verdict};
+use ecf_taxauth::{Estado, ReceiptQuery, TaxAuthError};
 use jiff::Timestamp;
 use utoipa::ToSchema;
 use xmldsig::{Identity, Limits};
@@ -129,8 +129,8 @@ impl FromFields for SubmitRequest {
 
 /// Aprobar o rechazar un e-CF recibido
 ///
-/// Approves or rejects a receipt of the inbox: tells its issuer, where the directory says, and the tax authority. What cannot be
-/// told within seconds is told later; the answer says `pending` then.
+/// Approves or rejects a receipt of the inbox. The approval is sent to the issuer, at its address in the directory, and to the tax
+/// authority. What cannot be sent within seconds is sent later, and the answer says `pending`.
 #[utoipa::path(
     post,
     path = "/api/v1/ecf/acecf/submit",
@@ -282,11 +282,11 @@ async fn check_accepted(app: &App, scope: &Scope, identity: &Identity, item: &In
         _ => {}
     }
     match state.judged.verdict {
-        Verdict::Accepted | Verdict::ConditionallyAccepted => Ok(()),
-        Verdict::Rejected { .. } => Err(not_accepted("rejected the receipt")),
-        Verdict::NotFound => Err(not_accepted("does not have the receipt yet")),
-        Verdict::InProcess => Err(not_accepted("has not decided about the receipt yet")),
-        Verdict::Unclear => Err(acceptance_unknown("its answer names no state", RETRY_AFTER)),
+        Estado::Accepted | Estado::ConditionallyAccepted => Ok(()),
+        Estado::Rejected { .. } => Err(not_accepted("rejected the receipt")),
+        Estado::NotFound => Err(not_accepted("does not have the receipt yet")),
+        Estado::InProcess => Err(not_accepted("has not decided about the receipt yet")),
+        Estado::Unclear => Err(acceptance_unknown("its answer names no state", RETRY_AFTER)),
     }
 }
 

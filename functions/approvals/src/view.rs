@@ -16,8 +16,8 @@ use crate::App;
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ApprovalView {
     public_id: String,
-    /// `pending`: somebody is still to be told, which goes on for days. `completed`: everybody who is to be told was. `refused`: the
-    /// issuer or the tax authority refused it. `failed`: one of them could not be told for days.
+    /// `pending`: it is still being sent, for days if necessary. `completed`: every recipient has it. `refused`: the issuer or the
+    /// tax authority refused it. `failed`: one of them could not be reached for days.
     status: &'static str,
     message: String,
     #[serde(flatten)]
@@ -40,7 +40,7 @@ pub(crate) struct ApprovalView {
     created_at: Instant,
 }
 
-/// Whether one of the two was told.
+/// The transmission to one of the two recipients.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ToldView {
     /// `pending`, `taken`, `refused`, `not_listed` (no address in the directory), `not_needed` or `given_up`.

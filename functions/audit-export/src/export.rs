@@ -4,8 +4,8 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use ecf_api::{ApiError, Caller, CodedError, DateRange, FieldError, ValidQuery, ValidationError};
-use ecf_evidence::audit::{AuditError, Order, Plan, TooLarge};
-use ecf_store::{exports::KeptExport, fiscal_day};
+use ecf_evidence::audit::{ArchiveRequest, AuditError, Plan, TooLarge};
+use ecf_store::{exports::StoredExport, fiscal_day};
 use futures::stream;
 use http::{HeaderValue, header};
 use serde_json::{Value, json};
@@ -47,16 +47,21 @@ pub(crate) async fn export(
     caller: Caller,
     ValidQuery(range): ValidQuery<DateRange>,
 ) -> Result<Response, ApiError> {
-    let order = Order {
+    let request = ArchiveRequest {
         scope: caller.scope,
         span: range.into(),
     };
     let now = app.clock.now();
-    if let Some(found) = app.auditor.too_large(&order, LIMIT_BYTES, now).await.map_err(failed)? {
+    if let Some(found) = app
+        .auditor
+        .too_large(&request, LIMIT_BYTES, now)
+        .await
+        .map_err(failed)?
+    {
         return Err(too_large(&found));
     }
-    let plan = app.auditor.plan(order, now).await.map_err(failed)?;
-    if let Some(kept) = app.auditor.kept(&plan).await.map_err(failed)? {
+    let plan = app.auditor.plan(request, now).await.map_err(failed)?;
+    if let Some(kept) = app.auditor.stored(&plan).await.map_err(failed)? {
         let size = kept.size_bytes;
         let mut response = archive(&plan, Body::from_stream(stream::try_unfold(kept, next)));
         response.headers_mut().insert(header::CONTENT_LENGTH, size.into());
@@ -66,12 +71,12 @@ pub(crate) async fn export(
     Ok(archive(&plan, Body::from_stream(pieces)))
 }
 
-async fn next(mut kept: KeptExport) -> Result<Option<(bytes::Bytes, KeptExport)>, ecf_store::StoreError> {
+async fn next(mut kept: StoredExport) -> Result<Option<(bytes::Bytes, StoredExport)>, ecf_store::StoreError> {
     Ok(kept.next().await?.map(|piece| (piece, kept)))
 }
 
 fn archive(plan: &Plan, body: Body) -> Response {
-    let Order { scope, span } = plan.order;
+    let ArchiveRequest { scope, span } = plan.request;
     let day = |at: Option<jiff::Timestamp>| at.map(|at| format!("-{}", fiscal_day(at))).unwrap_or_default();
     let days = format!("{}{}", day(span.from), day(span.to));
     let disposition = format!(

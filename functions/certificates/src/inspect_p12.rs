@@ -21,7 +21,7 @@ pub(crate) struct InspectRequest {
     /// The P12 (PFX) file.
     #[schema(value_type = String, format = Binary)]
     certificate: Zeroizing<Vec<u8>>,
-    /// Without it, or with a wrong one, algorithms are told and little more.
+    /// Without it, or with a wrong one, the answer has the algorithms and little more.
     #[schema(value_type = Option<String>, max_length = 200)]
     pin: Option<Zeroizing<String>>,
 }
@@ -43,7 +43,7 @@ pub(crate) struct InspectionView {
     /// Whether an upload of this file with this PIN would be taken.
     would_be_taken: bool,
     size_bytes: usize,
-    /// Absent when nothing in the file tells.
+    /// Absent when nothing in the file shows it.
     pin_fits: Option<bool>,
     /// The integrity check; absent when there is none.
     mac: Option<ProtectionView>,
@@ -113,7 +113,7 @@ struct ProblemView {
 
 /// Examinar un P12
 ///
-/// Tells what is in a P12 and what is wrong with it, whatever it is; nothing is kept.
+/// Lists the contents of a P12 and everything that is wrong with it. Nothing is stored.
 #[utoipa::path(
     post,
     path = "/api/v1/client/tools/inspect-p12",

@@ -77,7 +77,7 @@ pub(crate) struct UploadedView {
     /// After this instant nothing is signed with the certificate before: receipts within a minute after the upload, approvals and
     /// annulments within five. At once where the one before has expired.
     signs_everywhere_from: Instant,
-    /// What is no obstacle but may surprise.
+    /// Findings that do not refuse the file but may surprise.
     warnings: Vec<FieldError>,
 }
 
@@ -122,12 +122,12 @@ pub(crate) async fn upload(
     let summary = summary(certificate, request.alias.as_deref(), &company, now);
     let mut claims = !company.verified && owner == Owner::Taxpayer;
     if claims
-        && let Some(doubt) = app
+        && let Some(reason) = app
             .certificate_trust
-            .doubt(&app.vault, &identity, &company.rnc, now)
+            .why_untrusted(&app.vault, &identity, &company.rnc, now)
             .await?
     {
-        warnings.push(untrusted(&company, &doubt));
+        warnings.push(untrusted(&company, &reason));
         claims = false;
     }
 
@@ -182,9 +182,9 @@ fn check_owner(
 }
 
 /// A warning only: the certificate signs, and the authority decides whether it accepts it.
-fn untrusted(company: &Company, doubt: &Untrusted) -> FieldError {
+fn untrusted(company: &Company, reason: &Untrusted) -> FieldError {
     let msg = format!(
-        "the certificate names the RNC {}, but does not verify the company: {doubt}; whoever operates this deployment can verify it",
+        "the certificate names the RNC {}, but does not verify the company: {reason}; whoever operates this deployment can verify it",
         company.rnc
     );
     FieldError::new(["body", FIELDS.file], "certificate_error", msg).with_code("untrusted_issuer")

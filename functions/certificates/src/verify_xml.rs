@@ -41,7 +41,7 @@ pub(crate) struct ReportView {
 
 /// Verificar un XML firmado
 ///
-/// Examines a document and tells everything that is wrong with it.
+/// Examines a document and lists everything that is wrong with it.
 #[utoipa::path(
     post,
     path = "/api/v1/client/tools/verify-xml",

@@ -75,9 +75,9 @@ pub(crate) struct SettingsView {
     hold_notes_hours: u16,
     /// `warn` or `refuse`: what becomes of an uploaded certificate whose owner does not fit the company.
     certificate_owner: &'static str,
-    /// A range with so many numbers left, or fewer, is told as low.
+    /// A range with this number of free numbers, or fewer, is reported as low.
     sequence_alert_remaining: u32,
-    /// A range is told as expiring so many days before its last.
+    /// A range is reported as expiring from this number of days before its last day.
     sequence_alert_days: u16,
     /// Whether other issuers have to authenticate before they send something.
     reception_token: bool,

@@ -94,10 +94,10 @@ pub(crate) struct SequenceSummaryView {
     /// The last day of the range that expires first; `null` when none does.
     #[schema(value_type = Option<String>, format = Date)]
     valid_until: Option<Date>,
-    /// Every active range that the service numbers is low, as `sequence.low` tells it, or every one that the caller numbers; no
+    /// Every active range that the service numbers is low, as `sequence.low` reports it, or every one that the caller numbers; no
     /// active range is low too.
     low: bool,
-    /// A range expires within `sequence_alert_days`, as `sequence.expiring` tells it.
+    /// A range expires within `sequence_alert_days`, as `sequence.expiring` reports it.
     expiring: bool,
 }
 
@@ -108,7 +108,7 @@ pub(crate) struct InboxSummaryView {
     unread: usize,
 }
 
-/// How many webhooks are told, and how many are not.
+/// The number of webhooks that get events, and of those that do not.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WebhookHealthView {
     active: usize,

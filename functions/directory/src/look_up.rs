@@ -36,7 +36,7 @@ impl FromFields for DirectoryQuery {
         let refresh = if fields.boolean("refresh").or(false) {
             Wanted::Fresh
         } else {
-            Wanted::Kept
+            Wanted::Cached
         };
         Some(Self { rnc: rnc?, refresh })
     }
@@ -87,7 +87,11 @@ pub(crate) async fn look_up(
     ValidQuery(query): ValidQuery<DirectoryQuery>,
 ) -> Result<Json<DirectoryView>, ApiError> {
     let (environment, now) = (caller.environment(), app.clock.now());
-    if let Some(listing) = app.directory.kept(environment, &query.rnc, query.refresh, now).await? {
+    if let Some(listing) = app
+        .directory
+        .cached(environment, &query.rnc, query.refresh, now)
+        .await?
+    {
         return Ok(Json(view(&query.rnc, environment, listing, None, now)));
     }
     let identity = signing_identity(&app.identities, caller.company(), now).await?;

@@ -136,7 +136,7 @@ fn unprinted(error: PrintError) -> ApiError {
 
 async fn signed_xml(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiError> {
     let signed = signed(receipt)?;
-    kept(artifacts, receipt, ArtifactKind::SignedXml, &signed.signed_xml).await
+    stored(artifacts, receipt, ArtifactKind::SignedXml, &signed.signed_xml).await
 }
 
 async fn rfce(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiError> {
@@ -148,7 +148,7 @@ async fn rfce(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiErro
         return Err(not_applicable(message));
     }
     match &signed(receipt)?.rfce {
-        Some(hash) => kept(artifacts, receipt, ArtifactKind::Rfce, hash).await,
+        Some(hash) => stored(artifacts, receipt, ArtifactKind::Rfce, hash).await,
         None => Err(ApiError::internal("a summary was not kept with its receipt")),
     }
 }
@@ -179,7 +179,7 @@ fn response(receipt: &Receipt) -> Result<Bytes, ApiError> {
 async fn arecf(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiError> {
     let delivery = receipt.buyer.delivery.as_ref();
     if let Some(hash) = delivery.and_then(|delivery| delivery.arecf.as_ref()) {
-        return kept(artifacts, receipt, ArtifactKind::Arecf, hash).await;
+        return stored(artifacts, receipt, ArtifactKind::Arecf, hash).await;
     }
     match delivery.map(|delivery| delivery.state) {
         None | Some(DeliveryState::Pending) if receipt.fiscal.ecf_type.is_approved_by_buyers() => {
@@ -198,7 +198,7 @@ async fn arecf(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiErr
 
 async fn acecf(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiError> {
     match &receipt.buyer.answer {
-        Some(answer) => kept(artifacts, receipt, ArtifactKind::Acecf, &answer.acecf).await,
+        Some(answer) => stored(artifacts, receipt, ArtifactKind::Acecf, &answer.acecf).await,
         None if receipt.fiscal.ecf_type.is_approved_by_buyers() => Err(not_ready(
             "the buyer has neither approved nor rejected the receipt".to_owned(),
         )),
@@ -218,7 +218,7 @@ fn signed(receipt: &Receipt) -> Result<&Signed, ApiError> {
     })
 }
 
-async fn kept(
+async fn stored(
     artifacts: &Artifacts,
     receipt: &Receipt,
     kind: ArtifactKind,

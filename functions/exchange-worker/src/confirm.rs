@@ -9,7 +9,7 @@ use ecf_store::{
     inbox::{AuthorityState, InboxItem},
     waits,
 };
-use ecf_taxauth::{ReceiptQuery, Verdict};
+use ecf_taxauth::{Estado, ReceiptQuery};
 use ecf_webhooks::News;
 use jiff::Timestamp;
 
@@ -80,9 +80,9 @@ async fn ask(
     // A different code means another document with the same number. An answer without a code proves nothing.
     let is_this = answer.codigo_seguridad.as_deref() == Some(item.security_code.as_str());
     Ok(match answer.judged.verdict {
-        Verdict::Accepted if is_this => Some(AuthorityState::Accepted),
-        Verdict::ConditionallyAccepted if is_this => Some(AuthorityState::ConditionallyAccepted),
-        Verdict::Rejected { .. } if is_this => Some(AuthorityState::Rejected),
+        Estado::Accepted if is_this => Some(AuthorityState::Accepted),
+        Estado::ConditionallyAccepted if is_this => Some(AuthorityState::ConditionallyAccepted),
+        Estado::Rejected { .. } if is_this => Some(AuthorityState::Rejected),
         _ => None,
     })
 }
@@ -95,7 +95,7 @@ async fn record(exchange: &Exchange, scope: &Scope, item: &InboxItem, state: Aut
         .record_confirmation(scope, &item.id, state, now, &news)
         .await?;
     tracing::info!(inbox.id = %item.id, encf = %item.encf, state = state.as_str(), "the authority's word on a received receipt is recorded");
-    if let Err(error) = ecf_webhooks::tell(&exchange.queues, scope, &news.id).await {
+    if let Err(error) = ecf_webhooks::enqueue_announcement(&exchange.queues, scope, &news.id).await {
         let error = ecf_runtime::telemetry::chain(&error);
         tracing::warn!(inbox.id = %item.id, %error, "the event is not queued; housekeeping will");
     }

@@ -102,7 +102,7 @@ async fn make(
         .session(scope.environment, &identity)
         .of_company(&scope.company);
     // After a failed attempt, the directory is asked again: the address may have changed.
-    let wanted = if attempts > 1 { Wanted::Fresh } else { Wanted::Kept };
+    let wanted = if attempts > 1 { Wanted::Fresh } else { Wanted::Cached };
     let known = match exchange.directory.look_up(&session, &buyer, wanted, now).await {
         Ok(known) => known,
         Err(DirectoryError::Store(error)) => return Err(error),

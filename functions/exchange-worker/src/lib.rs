@@ -16,13 +16,13 @@ mod deliver;
 
 use std::time::Duration;
 
-use ecf_exchange::{Exchange, Patience};
+use ecf_exchange::{Exchange, RecipientTimeOuts};
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Message, Outcome};
 use ecf_store::{Clients, ExchangeJob, StoreError};
 
 /// Time limit for the calls to each party.
-const PATIENCE: Duration = Duration::from_secs(45);
+const TIME_LIMIT: Duration = Duration::from_secs(45);
 
 /// The resources that this function uses. Its policies in `template.yaml` grant exactly these.
 #[derive(Clone)]
@@ -36,7 +36,7 @@ impl App {
     /// # Errors
     /// Names the first variable that is missing or invalid.
     pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, ecf_runtime::Error> {
-        let exchange = Exchange::from_env(env, clients, clock, Patience::of_worker(), None)?;
+        let exchange = Exchange::from_env(env, clients, clock, RecipientTimeOuts::of_worker(), None)?;
         Ok(Self { exchange })
     }
 
@@ -65,7 +65,7 @@ async fn run(app: &App, job: &ExchangeJob) -> Result<(), StoreError> {
         ExchangeJob::Approval { approval, attempt, .. } => {
             let approval = exchange.table.approval(&scope, approval).await?;
             if let Some(approval) = approval.filter(|approval| approval.attempts == *attempt) {
-                exchange.tell(&scope, approval, PATIENCE).await?;
+                exchange.send(&scope, approval, TIME_LIMIT).await?;
             }
             Ok(())
         }
@@ -76,7 +76,7 @@ async fn run(app: &App, job: &ExchangeJob) -> Result<(), StoreError> {
             };
             let company = exchange.table.company(&scope.company).await?;
             let company = company.ok_or_else(|| StoreError::unexpected("annul", "the company is gone"))?;
-            exchange.annul(&scope, &company.rnc, annulment, PATIENCE).await?;
+            exchange.annul(&scope, &company.rnc, annulment, TIME_LIMIT).await?;
             Ok(())
         }
     }

@@ -3,7 +3,7 @@
 //! A receipt stays on the due index from its creation until its verdict was published. Without failures that entry is
 //! never used; a lost message, answer or worker is detected here. Each entry is claimed by a conditional write before a
 //! job is enqueued, so that two runs, or a run and a slow worker, do not enqueue the same step twice. Companies take
-//! turns ([`turns`]), and a run continues while entries and time are left ([`sweep`]). The interval between two looks
+//! turns ([`round_robin`]), and a run continues while entries and time are left ([`sweep`]). The interval between two looks
 //! at a receipt grows with its age: when the authority or a queue is hours behind, more copies of the same jobs would
 //! not help.
 //!
@@ -20,8 +20,8 @@ mod days;
 mod news;
 mod ranges;
 mod round;
+pub mod round_robin;
 mod sweep;
-pub mod turns;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -109,7 +109,7 @@ pub async fn run(app: &App) -> Result<(), StoreError> {
     if let Err(error) = days::close_all(app).await {
         failure.get_or_insert(error);
     }
-    round.tell(&app.metrics, app.clock.now()).await;
+    round.emit_metrics(&app.metrics, app.clock.now()).await;
     failure.map_or(Ok(()), Err)
 }
 
@@ -171,7 +171,7 @@ async fn look_after(
         tracing::error!(receipt.id = %receipt.public_id, state = %receipt.state, "an overdue receipt that nothing can be done for");
     }
     if calls_authority {
-        round.note_unsent(&receipt);
+        round.record_unsent(&receipt);
     }
     for step in &steps {
         app.queues.send_next(&receipt, *step, Duration::ZERO).await?;

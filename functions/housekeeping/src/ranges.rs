@@ -139,7 +139,7 @@ async fn look_over(app: &App, entry: &DueType, now: Timestamp) -> Result<(), Sto
     let Some(company) = warn(app, &entry.scope, &ranges, now).await? else {
         return app.table.put_off_type(entry, None).await;
     };
-    tell_certificate(app, &entry.scope, &company, now).await?;
+    report_certificate(app, &entry.scope, &company, now).await?;
     let thresholds = thresholds(&company);
     let next = ranges
         .iter()
@@ -156,13 +156,13 @@ async fn warn(app: &App, scope: &Scope, ranges: &[Range], now: Timestamp) -> Res
     let thresholds = thresholds(&company);
     for range in ranges {
         for alert in range.alerts(thresholds, Fecha::at(now)) {
-            if range.is_told(alert) {
+            if range.is_published(alert) {
                 continue;
             }
             let announcement = news(range, alert).announcement(scope, company.rnc.as_str(), now);
             announce(&app.table, &app.queues, scope, &announcement).await?;
-            app.table.alert_told(scope, range, alert).await?;
-            tell(app, scope, range, alert, now);
+            app.table.record_alert_published(scope, range, alert).await?;
+            report_alert(app, scope, range, alert, now);
         }
     }
     Ok(Some(company))
@@ -202,7 +202,7 @@ fn news(range: &Range, alert: RangeAlert) -> News<'static> {
 }
 
 /// Reports a warning to the operator: in the log, and as a metric of the environment.
-fn tell(app: &App, scope: &Scope, range: &Range, alert: RangeAlert, now: Timestamp) {
+fn report_alert(app: &App, scope: &Scope, range: &Range, alert: RangeAlert, now: Timestamp) {
     let (company, environment, id) = (&scope.company, scope.environment, range.id());
     let metric = match alert {
         RangeAlert::Low { remaining, .. } => {
@@ -214,12 +214,12 @@ fn tell(app: &App, scope: &Scope, range: &Range, alert: RangeAlert, now: Timesta
             Metric::RangesExpiring
         }
     };
-    app.metrics.tell(environment.as_str(), &[(metric, 1)], now);
+    app.metrics.emit(environment.as_str(), &[(metric, 1)], now);
 }
 
 /// Reports to the operator, and to webhooks that subscribed to it, how many days the company's certificate is still valid. Without a certificate the company
 /// cannot issue.
-async fn tell_certificate(app: &App, scope: &Scope, company: &Company, now: Timestamp) -> Result<(), StoreError> {
+async fn report_certificate(app: &App, scope: &Scope, company: &Company, now: Timestamp) -> Result<(), StoreError> {
     let Some(certificate) = &company.certificate else {
         return Ok(());
     };
@@ -229,7 +229,7 @@ async fn tell_certificate(app: &App, scope: &Scope, company: &Company, now: Time
         tracing::warn!(company.id = %scope.company, days, "a certificate expires soon");
     }
     app.metrics
-        .tell(scope.environment.as_str(), &[(Metric::CertificateDaysLeft, days)], now);
+        .emit(scope.environment.as_str(), &[(Metric::CertificateDaysLeft, days)], now);
     let reached = CERTIFICATE_NEWS.into_iter().find(|threshold| days <= *threshold);
     if let Some(threshold_days) = reached.filter(|_| certificate.not_after > now) {
         let news = News::CertificateExpiring {

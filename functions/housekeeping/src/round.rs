@@ -16,7 +16,7 @@ use ecf_taxauth::{Gates, Passage};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::alarm;
-use crate::turns::HOLDS;
+use crate::round_robin::HOLDS;
 
 /// The next look at receipts that wait for the result of a probe.
 const FINDING_OUT: SignedDuration = SignedDuration::from_mins(1);
@@ -71,7 +71,7 @@ impl<'a> Round<'a> {
 
     /// Records a receipt that was signed long ago and never sent: its request may have died before it counted the
     /// number.
-    pub(crate) fn note_unsent(&self, receipt: &Receipt) {
+    pub(crate) fn record_unsent(&self, receipt: &Receipt) {
         let is_unsent = receipt.state == ReceiptState::Signed && receipt.sending.attempts == 0;
         let Some(encf) = receipt.encf().filter(|_| is_unsent && receipt.mode == Mode::Immediate) else {
             return;
@@ -138,7 +138,7 @@ impl<'a> Round<'a> {
     }
 
     /// Emits the metrics of this run, for each environment with a value above zero.
-    pub(crate) async fn tell(&self, metrics: &Metrics, now: Timestamp) {
+    pub(crate) async fn emit_metrics(&self, metrics: &Metrics, now: Timestamp) {
         for environment in Environment::ALL {
             let mut away = 0;
             for host in Host::ALL {
@@ -152,7 +152,7 @@ impl<'a> Round<'a> {
                 (Metric::ReceiptsStuck, counted.stuck),
             ];
             if values.iter().any(|(_, value)| *value > 0) {
-                metrics.tell(environment.as_str(), &values, now);
+                metrics.emit(environment.as_str(), &values, now);
             }
         }
     }

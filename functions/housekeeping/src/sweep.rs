@@ -2,7 +2,7 @@
 //! left.
 //!
 //! `infra/yardsticks/tests/backlog.rs` computes the duration of an outage's backlog, and the delay of a company with
-//! few records beside one with many, from the constants and the order of [`crate::turns`].
+//! few records beside one with many, from the constants and the order of [`crate::round_robin`].
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
@@ -18,7 +18,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
 use crate::round::Round;
-use crate::turns::{BUDGET, CONCURRENT, FEW, LOOK, REACH, in_turns, room};
+use crate::round_robin::{BUDGET, CONCURRENT, FEW, LOOK, REACH, room, round_robin};
 use crate::{App, serve};
 
 /// Serves the due entries. A failing record or shard does not stop the others.
@@ -57,7 +57,7 @@ pub(crate) async fn run(app: &App, round: &Round<'_>) -> Result<(), StoreError> 
         if !fresh.is_empty() {
             due.extend(fresh);
             due.sort_by_key(|entry| entry.at);
-            due = in_turns(due, |entry| entry.scope.company);
+            due = round_robin(due, |entry| entry.scope.company);
         }
     }
     failures.into_result()
@@ -75,7 +75,7 @@ async fn look(app: &App, failures: &Failures, now: Timestamp) -> (Vec<DueEntry>,
     let mut seen = HashSet::new();
     due.retain(|entry| !failed.contains(&entry.record) && seen.insert((entry.scope, entry.record)));
     due.sort_by_key(|entry| entry.at);
-    (in_turns(due, |entry| entry.scope.company), is_partial)
+    (round_robin(due, |entry| entry.scope.company), is_partial)
 }
 
 /// The entries that became due since the previous look.

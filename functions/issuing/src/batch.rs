@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use ecf::Node;
 use ecf_api::{
-    ApiError, Caller, CodedError, FieldError, Fields, FromFields, NotingCaller, ValidJson, ValidQuery, ValidationError,
-    read_body,
+    ApiError, Caller, CodedError, FieldError, Fields, FromFields, RecordingCaller, ValidJson, ValidQuery,
+    ValidationError, read_body,
 };
 use futures::stream::{self, StreamExt as _};
 use serde::Serialize;
@@ -78,7 +78,7 @@ pub(crate) struct BatchItemView {
 )]
 pub(crate) async fn batch(
     State(app): State<App>,
-    NotingCaller(caller): NotingCaller,
+    RecordingCaller(caller): RecordingCaller,
     ValidQuery(query): ValidQuery<IssueQuery>,
     ValidJson(request): ValidJson<BatchRequest>,
 ) -> Result<Json<BatchView>, ApiError> {

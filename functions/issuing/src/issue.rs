@@ -4,7 +4,7 @@
 //! bytes are in S3 before the record refers to them. The record and the lock of its number are one transaction. Only
 //! then is the submission enqueued. A crash in between leaves either nothing, or a record that housekeeping finds.
 //!
-//! A receipt that is scheduled, or cannot be signed now, is stored with its request ([`crate::kept`]) and issued by the
+//! A receipt that is scheduled, or cannot be signed now, is stored with its request ([`crate::stored`]) and issued by the
 //! worker ([`crate::later`]).
 
 use axum::Json;
@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ecf::{Ecf, Environment, FailReason, Numbered, ReceiptState};
-use ecf_api::{ApiError, Caller, CodedError, NotingCaller, ValidJson, ValidQuery, ValidationError, Wait};
+use ecf_api::{ApiError, Caller, CodedError, RecordingCaller, ValidJson, ValidQuery, ValidationError, Wait};
 use ecf_store::{
     NextStep, Receipt, ReceiptId,
     numbers::Range,
@@ -25,12 +25,12 @@ use xmldsig::Identity;
 use crate::App;
 use crate::check::{Checked, check, listed};
 use crate::issuer::Issuer;
-use crate::kept::{due, keep};
 use crate::note;
-use crate::record::{Order, create, new_receipt, send, tell};
+use crate::record::{Issuance, create, new_receipt, report_issued, send};
 use crate::replay;
 use crate::request::{IssueQuery, IssueRequest, WaitingQuery};
 use crate::signing::{Record, Signer, Unsigned, count_number, signer, with_a_number};
+use crate::stored::{due, store_request};
 use crate::validate;
 use crate::views::{IssuedView, NothingNewView, ValidationView};
 
@@ -59,7 +59,7 @@ const FIRST_TRY: std::time::Duration = std::time::Duration::from_secs(5);
 )]
 pub(crate) async fn issue(
     State(app): State<App>,
-    NotingCaller(caller): NotingCaller,
+    RecordingCaller(caller): RecordingCaller,
     ValidQuery(WaitingQuery { query, wait }): ValidQuery<WaitingQuery>,
     ValidJson(request): ValidJson<IssueRequest>,
 ) -> Result<Response, ApiError> {
@@ -155,7 +155,7 @@ pub(crate) async fn issue_one(
     let Checked { ecf, mut warnings, .. } = check(&issuer, &request, query, &settings, due.unwrap_or(now))?;
     let note = note::judge(app, &caller.scope, &ecf, settings.hold_notes).await?;
     warnings.extend(note::waits(note.as_ref()));
-    let order = Order {
+    let issuance = Issuance {
         issuer: &issuer,
         request: &request,
         query,
@@ -165,15 +165,15 @@ pub(crate) async fn issue_one(
     };
     let (created, counts_in) = match due {
         Some(due) => (
-            keep(app, &order, &ecf, (ReceiptState::Deferred, due), note).await?,
+            store_request(app, &issuance, &ecf, (ReceiptState::Deferred, due), note).await?,
             None,
         ),
         None => match signer(app, caller.company(), now).await? {
-            Signer::Here(identity) => issue_now(app, &order, &ecf, &identity, note).await?,
+            Signer::Here(identity) => issue_now(app, &issuance, &ecf, &identity, note).await?,
             Signer::OutOfReach(error) => {
                 tracing::warn!(receipt.id = %id, error = %ecf_runtime::telemetry::chain(&error), "the vault does not answer; the worker signs later");
                 (
-                    keep(app, &order, &ecf, (ReceiptState::Received, now), note).await?,
+                    store_request(app, &issuance, &ecf, (ReceiptState::Received, now), note).await?,
                     None,
                 )
             }
@@ -182,7 +182,7 @@ pub(crate) async fn issue_one(
     match created {
         Created::New(receipt) => {
             if receipt.state == ReceiptState::Signed {
-                tell(app, &receipt);
+                report_issued(app, &receipt);
             }
             tokio::join!(
                 count(app, caller, &receipt),
@@ -207,26 +207,31 @@ pub(crate) async fn issue_one(
 /// Numbers, signs and records a document that passed every check.
 async fn issue_now(
     app: &App,
-    order: &Order<'_>,
+    issuance: &Issuance<'_>,
     ecf: &Ecf,
     identity: &Identity,
     note: Option<NewNote>,
 ) -> Result<(Created, Option<Box<Range>>), ApiError> {
     let document = Unsigned {
-        scope: &order.issuer.scope,
-        id: &order.id,
+        scope: &issuance.issuer.scope,
+        id: &issuance.id,
         created_at: None,
         ecf,
         identity,
     };
-    let record = NewRecord { app, order, ecf, note };
+    let record = NewRecord {
+        app,
+        issuance,
+        ecf,
+        note,
+    };
     with_a_number(app, &document, &record).await
 }
 
 /// The record of a new receipt.
 struct NewRecord<'o> {
     app: &'o App,
-    order: &'o Order<'o>,
+    issuance: &'o Issuance<'o>,
     ecf: &'o Ecf,
     note: Option<NewNote>,
 }
@@ -238,9 +243,9 @@ impl Record for NewRecord<'_> {
         let new = NewReceipt {
             signed: Some(signed),
             note: self.note,
-            ..new_receipt(self.order, &numbered, ReceiptState::Signed, now)
+            ..new_receipt(self.issuance, &numbered, ReceiptState::Signed, now)
         };
-        create(self.app, self.order, self.ecf, new).await
+        create(self.app, self.issuance, self.ecf, new).await
     }
 }
 

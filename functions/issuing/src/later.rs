@@ -18,21 +18,21 @@ use jiff::Timestamp;
 use crate::App;
 use crate::check::check;
 use crate::issuer::Issuer;
-use crate::kept::thaw;
 use crate::note;
-use crate::record::{particulars, send, tell};
+use crate::record::{particulars, report_issued, send};
 use crate::signing::{Record, Signer, Unsigned, count_number, signer, with_a_number};
+use crate::stored::read_request;
 
 /// Runs one job.
 pub async fn handle(app: &App, job: IssuingJob, _message: Message) -> Outcome<IssuingJob> {
-    issue_kept(app, &job).await.unwrap_or_else(|error| {
+    issue_stored(app, &job).await.unwrap_or_else(|error| {
         let IssuingJob::Issue(ReceiptJob { receipt, .. }) = &job;
         tracing::warn!(receipt.id = %receipt, error = %ecf_runtime::telemetry::chain(&error), "the store failed; trying again");
         again(job)
     })
 }
 
-async fn issue_kept(app: &App, IssuingJob::Issue(job): &IssuingJob) -> Result<Outcome<IssuingJob>, StoreError> {
+async fn issue_stored(app: &App, IssuingJob::Issue(job): &IssuingJob) -> Result<Outcome<IssuingJob>, StoreError> {
     let Some(receipt) = app.table.receipt(&job.scope, &job.receipt).await? else {
         return Ok(missing());
     };
@@ -46,7 +46,7 @@ async fn issue_kept(app: &App, IssuingJob::Issue(job): &IssuingJob) -> Result<Ou
     }
     match number_sign_and_store(app, &receipt, now).await {
         Ok(SignedLater::Now(receipt)) => {
-            tell(app, &receipt);
+            report_issued(app, &receipt);
             sent(app, &receipt).await
         }
         Ok(SignedLater::NotSignable(_)) => Ok(Outcome::Done),
@@ -64,15 +64,15 @@ async fn issue_kept(app: &App, IssuingJob::Issue(job): &IssuingJob) -> Result<Ou
 /// All steps of `POST /api/v1/ecf`, for an existing record.
 async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> Result<SignedLater, ApiError> {
     let (scope, id) = (&receipt.scope, &receipt.public_id);
-    let frozen = match &receipt.payload {
+    let stored = match &receipt.payload {
         Some(hash) => {
             let kind = ArtifactKind::Payload;
             app.artifacts.get(scope, receipt.created_at, id, kind, hash).await?
         }
         None => None,
     };
-    let frozen = frozen.ok_or_else(unreadable)?;
-    let (request, query) = thaw(receipt, &frozen).map_err(|error| unreadable().caused_by(error))?;
+    let stored = stored.ok_or_else(unreadable)?;
+    let (request, query) = read_request(receipt, &stored).map_err(|error| unreadable().caused_by(error))?;
     let settings = app.settings(&scope.company).await?;
     let ecf = check(&Issuer::from(receipt), &request, &query, &settings, now)?.ecf;
     // A note reserved its amount when it was stored, and its invoice is checked again before sending. A note whose
@@ -94,7 +94,7 @@ async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> 
         ecf: &ecf,
         identity: &identity,
     };
-    let (outcome, counts_in) = with_a_number(app, &document, &KeptRecord { app, receipt }).await?;
+    let (outcome, counts_in) = with_a_number(app, &document, &StoredRecord { app, receipt }).await?;
     if let SignedLater::Now(receipt) = &outcome {
         count_number(app, receipt, counts_in.as_deref()).await;
     }
@@ -102,12 +102,12 @@ async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> 
 }
 
 /// The record of a receipt that was stored without a number.
-struct KeptRecord<'r> {
+struct StoredRecord<'r> {
     app: &'r App,
     receipt: &'r Receipt,
 }
 
-impl Record for KeptRecord<'_> {
+impl Record for StoredRecord<'_> {
     type Written = SignedLater;
 
     async fn write(&self, numbered: Numbered, signed: Signed, now: Timestamp) -> Result<SignedLater, ApiError> {

@@ -41,7 +41,7 @@ pub(crate) async fn judge(app: &App, scope: &Scope, ecf: &Ecf, holds: bool) -> R
     Ok(Some(NewNote {
         modifies: encf,
         annuls,
-        held: is_early,
+        awaits_invoice: is_early,
         amount: document
             .encabezado
             .totales
@@ -56,7 +56,7 @@ pub(crate) async fn judge(app: &App, scope: &Scope, ecf: &Ecf, holds: bool) -> R
 
 /// The warning for a note that is not sent at once.
 pub(crate) fn waits(note: Option<&NewNote>) -> Option<Violation> {
-    let note = note.filter(|note| note.held)?;
+    let note = note.filter(|note| note.awaits_invoice)?;
     Some(modified::waits(note.modifies))
 }
 

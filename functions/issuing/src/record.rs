@@ -19,7 +19,7 @@ use crate::request::{IssueQuery, IssueRequest};
 /// Upper bound of the validations of a note whose modified receipt changes concurrently.
 const NOTE_ROUNDS: usize = 8;
 /// The request and its issuer.
-pub(crate) struct Order<'r> {
+pub(crate) struct Issuance<'r> {
     pub(crate) issuer: &'r Issuer,
     pub(crate) request: &'r IssueRequest,
     pub(crate) query: &'r IssueQuery,
@@ -31,18 +31,23 @@ pub(crate) struct Order<'r> {
 
 /// Writes the record. When the receipt that a note modifies has changed since the note was validated, the note is
 /// validated again: two notes that are valid separately may exceed the balance together.
-pub(crate) async fn create(app: &App, order: &Order<'_>, ecf: &Ecf, mut new: NewReceipt) -> Result<Created, ApiError> {
-    let scope = &order.issuer.scope;
+pub(crate) async fn create(
+    app: &App,
+    issuance: &Issuance<'_>,
+    ecf: &Ecf,
+    mut new: NewReceipt,
+) -> Result<Created, ApiError> {
+    let scope = &issuance.issuer.scope;
     for _ in 0..NOTE_ROUNDS {
         // The invoice may change before a stored note is issued, so the invoice is checked again before sending.
         if new.signed.is_none()
             && let Some(note) = &mut new.note
         {
-            note.held = true;
+            note.awaits_invoice = true;
         }
         match app.table.create_receipt(scope, new.clone()).await? {
             Created::ModifiedChanged => {
-                new.note = note::judge(app, scope, ecf, order.holds_notes).await?;
+                new.note = note::judge(app, scope, ecf, issuance.holds_notes).await?;
             }
             created => return Ok(created),
         }
@@ -51,16 +56,21 @@ pub(crate) async fn create(app: &App, order: &Order<'_>, ecf: &Ecf, mut new: New
 }
 
 /// The record of a document, without number and signature.
-pub(crate) fn new_receipt(order: &Order<'_>, numbered: &Numbered, state: ReceiptState, now: Timestamp) -> NewReceipt {
-    let request = order.request;
+pub(crate) fn new_receipt(
+    issuance: &Issuance<'_>,
+    numbered: &Numbered,
+    state: ReceiptState,
+    now: Timestamp,
+) -> NewReceipt {
+    let request = issuance.request;
     NewReceipt {
-        public_id: order.id,
-        company_rnc: order.issuer.rnc.clone(),
+        public_id: issuance.id,
+        company_rnc: issuance.issuer.rnc.clone(),
         idempotency_key: request.idempotency_key.clone(),
-        payload_hash: order.payload_hash,
+        payload_hash: issuance.payload_hash,
         ecf_type: request.ecf_type,
         external_id: request.external_id.clone(),
-        mode: order.query.mode,
+        mode: issuance.query.mode,
         state,
         created_at: now,
         scheduled_for: request.scheduled_for,
@@ -83,11 +93,11 @@ pub(crate) fn particulars(numbered: &Numbered) -> Particulars {
 }
 
 /// Reports an issued receipt to the operator: in the log and as a metric.
-pub(crate) fn tell(app: &App, receipt: &Receipt) {
+pub(crate) fn report_issued(app: &App, receipt: &Receipt) {
     tracing::info!(receipt.id = %receipt.public_id, company.id = %receipt.scope.company, ecf_type = %receipt.fiscal.ecf_type, "issued");
     let environment = receipt.scope.environment.as_str();
     app.metrics
-        .tell(environment, &[(Metric::ReceiptsIssued, 1)], app.clock.now());
+        .emit(environment, &[(Metric::ReceiptsIssued, 1)], app.clock.now());
 }
 
 /// Enqueues the submission of a signed receipt.

@@ -12,7 +12,7 @@ use crate::evidence::{self, ExportEvidence};
 use crate::invitations::{self, NewInvitation};
 use crate::lists::{self, FillInLists};
 use crate::notices::{self, ChangedNotice, NewNotice};
-use crate::receipts::Outcome;
+use crate::receipts::Resolution;
 use crate::register::{self, LoadRegister};
 use crate::secrets::{self, CheckSecrets};
 use crate::{App, OperatorError, companies, receipts};
@@ -69,7 +69,7 @@ pub(crate) enum Command {
         company: CompanyId,
         environment: Environment,
         receipt: ReceiptId,
-        outcome: Outcome,
+        outcome: Resolution,
     },
     ReplayDeadLetters {
         queue: String,

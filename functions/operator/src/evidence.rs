@@ -2,7 +2,7 @@
 
 use ecf::Environment;
 use ecf_api::{first_instant, last_instant};
-use ecf_evidence::audit::{AuditError, Order, Stored};
+use ecf_evidence::audit::{ArchiveRequest, AuditError, Stored};
 use ecf_store::{CompanyId, Exports, Scope, receipts::Span};
 use jiff::Timestamp;
 use serde::de::Error as _;
@@ -61,9 +61,9 @@ pub(crate) async fn export(app: &App, command: ExportEvidence) -> Result<Value, 
         let message = format!("date_from is {from}, date_to is {to}; it may not be before date_from");
         return Err(OperatorError::refused("bad_range", message));
     }
-    let order = Order { scope, span };
-    let plan = app.auditor.plan(order, app.clock.now()).await.map_err(failed)?;
-    let kept = app.auditor.kept(&plan).await.map_err(failed)?;
+    let request = ArchiveRequest { scope, span };
+    let plan = app.auditor.plan(request, app.clock.now()).await.map_err(failed)?;
+    let kept = app.auditor.stored(&plan).await.map_err(failed)?;
     let was_kept = kept.is_some();
     let stored = match kept {
         Some(kept) => Stored {
@@ -71,7 +71,7 @@ pub(crate) async fn export(app: &App, command: ExportEvidence) -> Result<Value, 
             size_bytes: kept.size_bytes,
             has_remarks: false,
         },
-        None => app.auditor.clone().keep(plan.clone()).await.map_err(failed)?,
+        None => app.auditor.clone().store(plan.clone()).await.map_err(failed)?,
     };
     Ok(json!({ "export": {
         "object": Exports::object(&scope, &stored.name),

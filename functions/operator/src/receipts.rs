@@ -5,7 +5,7 @@ use std::time::Duration;
 use ecf::ReceiptState;
 use ecf_store::{
     Receipt, Scope, StoreError,
-    receipts::{Failure, NOT_FOUND_PATIENCE, NotFoundBy, OUTCOME_UNKNOWN, OutboxEntry, Recorded, Verdict},
+    receipts::{Failure, NOT_FOUND_WINDOW, NotFoundBy, OUTCOME_UNKNOWN, OutboxEntry, Recorded, Verdict},
 };
 use ecf_taxauth::where_to_look;
 use jiff::Timestamp;
@@ -20,7 +20,7 @@ const LOST: &str = "the answer to the send was lost and no look-up found out wha
 /// The operator's finding about a receipt that was sent and has no verdict.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum Outcome {
+pub(crate) enum Resolution {
     /// The tax authority does not have the receipt: it is sent again.
     NotArrived,
     /// The authority has it under this track id: the verdict is polled.
@@ -58,7 +58,7 @@ pub(crate) async fn retry(app: &App, one: &OneReceipt) -> Result<Value, Operator
 ///
 /// Each step is conditional on the state that the operator saw. No outcome frees the number while the authority may
 /// still accept it.
-pub(crate) async fn resolve(app: &App, one: &OneReceipt, outcome: Outcome) -> Result<Value, OperatorError> {
+pub(crate) async fn resolve(app: &App, one: &OneReceipt, outcome: Resolution) -> Result<Value, OperatorError> {
     let (scope, now) = (one.scope(), app.clock.now());
     let seen = receipt(app, one).await?;
     may_be_resolved(&seen, &outcome, now)?;
@@ -72,14 +72,14 @@ pub(crate) async fn resolve(app: &App, one: &OneReceipt, outcome: Outcome) -> Re
         seen = written(lost.await?)?;
     }
     let resolved = match outcome {
-        Outcome::NotArrived if seen.sending.track_id.is_some() => {
+        Resolution::NotArrived if seen.sending.track_id.is_some() => {
             let by = NotFoundBy::Operator;
             written(app.table.return_to_send(&scope, &seen, by, now).await?)?
         }
-        Outcome::TrackId(track_id) if seen.sending.track_id.is_some() => {
+        Resolution::TrackId(track_id) if seen.sending.track_id.is_some() => {
             written(app.table.replace_track(&scope, &seen, &track_id, now).await?)?
         }
-        Outcome::NotArrived => {
+        Resolution::NotArrived => {
             let failure = Failure {
                 code: "not_delivered",
                 message: "the send was lost and did not arrive, as an operator found out",
@@ -88,10 +88,12 @@ pub(crate) async fn resolve(app: &App, one: &OneReceipt, outcome: Outcome) -> Re
             let failed = written(app.table.record_failed(&scope, &seen, failure, now).await?)?;
             retry_failed(app, &failed).await?
         }
-        Outcome::TrackId(track_id) => written(app.table.resolve_outcome(&scope, &seen, &track_id, now).await?)?,
-        Outcome::Accepted => judge(app, &scope, &seen, ReceiptState::Accepted, None).await?,
-        Outcome::ConditionallyAccepted => judge(app, &scope, &seen, ReceiptState::ConditionallyAccepted, None).await?,
-        Outcome::Rejected { secuencia_utilizada } => {
+        Resolution::TrackId(track_id) => written(app.table.resolve_outcome(&scope, &seen, &track_id, now).await?)?,
+        Resolution::Accepted => judge(app, &scope, &seen, ReceiptState::Accepted, None).await?,
+        Resolution::ConditionallyAccepted => {
+            judge(app, &scope, &seen, ReceiptState::ConditionallyAccepted, None).await?
+        }
+        Resolution::Rejected { secuencia_utilizada } => {
             judge(app, &scope, &seen, ReceiptState::Rejected, secuencia_utilizada).await?
         }
     };
@@ -100,7 +102,7 @@ pub(crate) async fn resolve(app: &App, one: &OneReceipt, outcome: Outcome) -> Re
 }
 
 /// Whether the operator may resolve the receipt: no step is pending, or the pending one has exceeded its time.
-fn may_be_resolved(seen: &Receipt, outcome: &Outcome, now: Timestamp) -> Result<(), OperatorError> {
+fn may_be_resolved(seen: &Receipt, outcome: &Resolution, now: Timestamp) -> Result<(), OperatorError> {
     let refused = |code, message| Err(OperatorError::refused(code, message));
     let lost_send = seen
         .sending
@@ -110,8 +112,8 @@ fn may_be_resolved(seen: &Receipt, outcome: &Outcome, now: Timestamp) -> Result<
         return Ok(());
     }
     let goes_on_until = match (seen.state, lost_send) {
-        (ReceiptState::Submitted, _) => seen.sending.submitted_at.unwrap_or(seen.created_at) + NOT_FOUND_PATIENCE,
-        (_, Some(_)) => seen.sending.started_at.unwrap_or(seen.created_at) + NOT_FOUND_PATIENCE,
+        (ReceiptState::Submitted, _) => seen.sending.submitted_at.unwrap_or(seen.created_at) + NOT_FOUND_WINDOW,
+        (_, Some(_)) => seen.sending.started_at.unwrap_or(seen.created_at) + NOT_FOUND_WINDOW,
         _ => {
             return refused(
                 "outcome_is_known",
@@ -127,11 +129,11 @@ fn may_be_resolved(seen: &Receipt, outcome: &Outcome, now: Timestamp) -> Result<
     }
     let can_be_looked_up = where_to_look(seen.scope.environment, seen.is_sent_as_summary()).is_some();
     match outcome {
-        Outcome::NotArrived if can_be_looked_up && seen.sending.lookup_negatives == 0 => refused(
+        Resolution::NotArrived if can_be_looked_up && seen.sending.lookup_negatives == 0 => refused(
             "not_looked_up",
             "no look-up has said that the tax authority does not have it: requeue_receipt looks it up".to_owned(),
         ),
-        Outcome::Rejected {
+        Resolution::Rejected {
             secuencia_utilizada: Some(false),
         } => refused(
             "number_may_be_used",

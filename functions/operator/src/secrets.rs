@@ -1,6 +1,6 @@
 //! Checks which key encrypts the secrets, and moves those of earlier versions to the deployment's own key.
 
-use ecf_store::{CompanyId, vault::KeptUnder};
+use ecf_store::{CompanyId, vault::EncryptedSecret};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ pub(crate) async fn check(app: &App, check: CheckSecrets) -> Result<Value, Opera
         secrets: page.secrets.len(),
         ..Findings::default()
     };
-    for KeptUnder { name, company, kms_key } in page.secrets {
+    for EncryptedSecret { name, company, kms_key } in page.secrets {
         match company {
             _ if kms_key.as_deref() == Some(key) => {}
             Some(company) if check.repair => {

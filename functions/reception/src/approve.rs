@@ -46,7 +46,7 @@ pub(crate) async fn approve(app: &App, call: &Call, body: &[u8]) -> Result<Respo
         _ => None,
     };
     let receipt = receipt.ok_or_else(receipt_not_found)?;
-    answer::hold_against(detail, &receipt).map_err(|why| {
+    answer::compare(detail, &receipt).map_err(|why| {
         if signed.signer_trusted {
             not_taken(why)
         } else {
@@ -54,9 +54,9 @@ pub(crate) async fn approve(app: &App, call: &Call, body: &[u8]) -> Result<Respo
             receipt_not_found()
         }
     })?;
-    let kept = answer::keep(&app.table, &app.artifacts, scope, &receipt, &signed, document, now).await?;
+    let kept = answer::store(&app.table, &app.artifacts, scope, &receipt, &signed, document, now).await?;
     if let Some(news) = kept.map_err(not_taken)? {
-        app.tell(scope, &news).await;
+        app.enqueue_announcement(scope, &news).await;
     }
     let view = ReceivedView {
         codigo: "1",

@@ -35,7 +35,7 @@ use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
 use ecf_store::{
     AnnouncementId, Artifacts, Clients, ExchangeJob, Identities, InboxId, Profiles, QueueUrls, Queues, Scope, Table,
-    Vault, companies::Company, turns::Door,
+    Vault, companies::Company, rate_limits::RateLimit,
 };
 use http::header::{ALLOW, AUTHORIZATION};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -88,13 +88,13 @@ impl App {
     }
 
     /// Counts a request against the rate limit.
-    async fn limit(&self, visitor: Visitor, door: &'static str, now: Timestamp) -> Result<(), ApiError> {
-        let door = Door {
-            name: door,
-            most: self.per_minute,
+    async fn limit(&self, visitor: Visitor, service: &'static str, now: Timestamp) -> Result<(), ApiError> {
+        let limit = RateLimit {
+            name: service,
+            max_requests: self.per_minute,
             window: SignedDuration::from_mins(1),
         };
-        visitor.enter(&self.table, door, now).await
+        visitor.check_rate_limit(&self.table, limit, now).await
     }
 
     /// The verified company with this RNC, in the requested environment or in its default one.
@@ -176,8 +176,8 @@ impl App {
     }
 
     /// Enqueues an announcement that is already stored.
-    async fn tell(&self, scope: &Scope, news: &AnnouncementId) {
-        if let Err(error) = ecf_webhooks::tell(&self.queues, scope, news).await {
+    async fn enqueue_announcement(&self, scope: &Scope, news: &AnnouncementId) {
+        if let Err(error) = ecf_webhooks::enqueue_announcement(&self.queues, scope, news).await {
             let error = ecf_runtime::telemetry::chain(&error);
             tracing::warn!(%error, "news was not queued; it goes by the due index");
         }

@@ -73,14 +73,14 @@ pub(crate) async fn receive(app: &App, call: &Call, body: &[u8]) -> Result<Respo
         app.limit(call.visitor, "recepcion", now).await?;
     }
     let arecf = answer.received()?;
-    match keep(app, &answer, good, document, &arecf).await? {
+    match store(app, &answer, good, document, &arecf).await? {
         InboxItemCreated::New => Ok(xml(arecf)),
         InboxItemCreated::Duplicate => answer.not_received(CodigoMotivoNoRecibido::EnvioDuplicado),
     }
 }
 
 /// Stores a receipt with its acknowledgement and its announcement.
-async fn keep(
+async fn store(
     app: &App,
     answer: &Answer<'_>,
     good: &Good,
@@ -122,10 +122,10 @@ async fn keep(
         put(ArtifactKind::Arecf, arecf)
     )?;
     let news = News::InboxReceived { item: &item }.announcement(scope, item.rnc_comprador.as_str(), now);
-    let kept = app.table.keep_received(scope, &item, &good.signature, &news).await?;
+    let kept = app.table.store_received(scope, &item, &good.signature, &news).await?;
     if kept == InboxItemCreated::New {
         tracing::info!(inbox.id = %item.id, %encf, issuer.rnc = %rnc_emisor, "a receipt was received");
-        app.tell(scope, &news.id).await;
+        app.enqueue_announcement(scope, &news.id).await;
         if item.authority.is_some() {
             app.ask_authority(scope, &item.id).await;
         }

@@ -17,7 +17,7 @@ use axum::routing::post;
 use ecf_certificates::CertificateTrust;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_store::{Clients, QueueUrls, Queues, Table, Vault, turns::Door};
+use ecf_store::{Clients, QueueUrls, Queues, Table, Vault, rate_limits::RateLimit};
 use jiff::SignedDuration;
 
 /// The resources that this function uses. Its policies in `template.yaml` grant exactly these.
@@ -36,9 +36,9 @@ struct Settings {
     /// Whether a sign-up requires an invitation.
     needs_invitation: bool,
     /// The rate limit per client address.
-    door: Door,
+    rate_limit: RateLimit,
     /// Whether a portal is notified of new companies.
-    tells_portal: bool,
+    has_portal: bool,
     /// Expiry of the numbers that every taxpayer has in pre-certification. The authority postpones it from time to
     /// time.
     precertification_valid_until: ecf::Fecha,
@@ -61,12 +61,12 @@ impl App {
             clock,
             settings: Settings {
                 needs_invitation: env.parsed("SIGNUP_NEEDS_INVITATION")?.unwrap_or(false),
-                door: Door {
+                rate_limit: RateLimit {
                     name: "signup",
-                    most: env.required_as("SIGNUPS_PER_HOUR")?,
+                    max_requests: env.required_as("SIGNUPS_PER_HOUR")?,
                     window: SignedDuration::from_hours(1),
                 },
-                tells_portal: env.optional("PORTAL_URL")?.is_some(),
+                has_portal: env.optional("PORTAL_URL")?.is_some(),
                 precertification_valid_until: env.required_as("PRECERTIFICATION_VALID_UNTIL")?,
                 certificate_trust: env.required_as("CERTIFICATE_TRUST")?,
             },

@@ -36,7 +36,7 @@ pub(crate) struct RegisteredView {
     company: RegisteredCompanyView,
     api_key: ApiKeyView,
     certificate: Option<CertificateView>,
-    /// What is no obstacle in the P12 but may surprise.
+    /// Findings about the P12 that do not refuse it but may surprise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<FieldError>,
 }
@@ -86,7 +86,9 @@ pub(crate) async fn register(
     ValidJson(request): ValidJson<RegisterRequest>,
 ) -> Result<(StatusCode, Json<RegisteredView>), ApiError> {
     let now = app.clock.now();
-    visitor.enter(&app.table, app.settings.door, now).await?;
+    visitor
+        .check_rate_limit(&app.table, app.settings.rate_limit, now)
+        .await?;
     let signup_key = request.idempotency_key.as_deref().map(signup_key);
     if let Some(key) = &signup_key
         && let Some(signup) = app.table.signup(key, now).await?
@@ -117,7 +119,7 @@ pub(crate) async fn register(
         environment,
     };
     if let Some(file) = &file {
-        app.table.note_unclaimed_p12(&scope, now).await?;
+        app.table.record_unclaimed_p12(&scope, now).await?;
         app.vault.store_certificate(&id, file).await?;
     }
     if environment == Environment::TesteCF {
@@ -155,7 +157,7 @@ pub(crate) async fn register(
             return Err(ApiError::unavailable(std::time::Duration::from_secs(1)).caused_by("the company's id is taken"));
         }
     }
-    tell_portal(&app, id).await;
+    enqueue_portal_job(&app, id).await;
     let view = RegisteredView {
         warnings,
         ..view(&request, id, environment, verified, &key, certificate, now)
@@ -261,15 +263,15 @@ async fn verifies(app: &App, identity: &Identity, rnc: &Rnc, now: Timestamp) -> 
     if Owner::of(identity.certificate(), rnc, &[]) != Owner::Taxpayer {
         return Ok(false);
     }
-    let doubt = app
+    let reason = app
         .settings
         .certificate_trust
-        .doubt(&app.vault, identity, rnc, now)
+        .why_untrusted(&app.vault, identity, rnc, now)
         .await?;
-    if let Some(doubt) = &doubt {
-        tracing::warn!(company.rnc = %rnc, doubt = %doubt, "a sign-up's certificate names the taxpayer and is not trusted");
+    if let Some(reason) = &reason {
+        tracing::warn!(company.rnc = %rnc, doubt = %reason, "a sign-up's certificate names the taxpayer and is not trusted");
     }
-    Ok(doubt.is_none())
+    Ok(reason.is_none())
 }
 
 fn environment(request: &RegisterRequest, verified: bool) -> Result<Environment, ApiError> {
@@ -315,8 +317,8 @@ fn signup_key(idempotency_key: &str) -> [u8; 32] {
 }
 
 /// Notifies the portal through the webhook worker. A failure does not affect the sign-up.
-async fn tell_portal(app: &App, company: CompanyId) {
-    if !app.settings.tells_portal {
+async fn enqueue_portal_job(app: &App, company: CompanyId) {
+    if !app.settings.has_portal {
         return;
     }
     if let Err(error) = app

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use crate::App;
 
 /// A store that takes longer counts as failed, whatever its answer.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIME_LIMIT: Duration = Duration::from_secs(2);
 
 /// How the service is.
 #[derive(Debug, Serialize, ToSchema)]
@@ -34,7 +34,7 @@ pub(crate) struct HealthView {
     security(()),
 )]
 pub(crate) async fn health(State(app): State<App>) -> Json<HealthView> {
-    let table = match tokio::time::timeout(PATIENCE, app.table.ping()).await {
+    let table = match tokio::time::timeout(TIME_LIMIT, app.table.ping()).await {
         Ok(Ok(())) => "ok",
         Ok(Err(error)) => {
             tracing::error!(error = %ecf_runtime::telemetry::chain(&error), "the table does not answer");

@@ -24,7 +24,7 @@ use axum::routing::get;
 use ecf_api::Keys;
 use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
-use ecf_store::{Clients, Register, Table, Vault, turns::Door};
+use ecf_store::{Clients, Register, Table, Vault, rate_limits::RateLimit};
 use ecf_taxauth::{Endpoints, Gates, StatusWatch, TaxAuth, TimeOuts};
 use jiff::SignedDuration;
 
@@ -37,7 +37,7 @@ pub struct App {
     status: Arc<StatusWatch>,
     register: Register,
     /// The rate limit of look-ups in the register, per client address.
-    register_door: Door,
+    register_rate_limit: RateLimit,
     /// Whether this deployment publishes notices.
     notices_enabled: bool,
     clock: Clock,
@@ -59,9 +59,9 @@ impl App {
             gates: Arc::new(Gates::new(table.clone(), clock.clone())),
             status: Arc::new(StatusWatch::new(taxauth, vault, table.clone())),
             register: Register::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
-            register_door: Door {
+            register_rate_limit: RateLimit {
                 name: "rnc",
-                most: env.required_as("REGISTER_LOOKUPS_PER_MINUTE")?,
+                max_requests: env.required_as("REGISTER_LOOKUPS_PER_MINUTE")?,
                 window: SignedDuration::from_mins(1),
             },
             notices_enabled: env.parsed("NOTICES_ENABLED")?.unwrap_or(true),

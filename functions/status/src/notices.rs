@@ -33,7 +33,7 @@ const DISABLED_RETRY: Duration = Duration::from_secs(3600);
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ChangesQuery {
-    /// At most so many changes: 1 to 100.
+    /// Upper bound of the changes: 1 to 100.
     #[param(required = false, minimum = 1, maximum = 100, default = 100)]
     limit: usize,
     /// `next_cursor` of the answer before; left out, the feed begins with all notices in force.

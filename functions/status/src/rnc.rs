@@ -60,7 +60,9 @@ pub(crate) async fn show(
 ) -> Result<Json<TaxpayerView>, ApiError> {
     let now = app.clock.now();
     let rnc = number(&text)?;
-    visitor.enter(&app.table, app.register_door, now).await?;
+    visitor
+        .check_rate_limit(&app.table, app.register_rate_limit, now)
+        .await?;
     match app.register.taxpayer(&rnc, now).await? {
         RegisterAnswer::Found(found) => Ok(Json(view(*found, now))),
         RegisterAnswer::Unknown => Err(ApiError::not_found_because(format!(

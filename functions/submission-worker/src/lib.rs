@@ -75,12 +75,12 @@ impl App {
     }
 
     /// Counts a call that the authority did not answer as it should.
-    fn tell_error(&self, job: &SubmissionJob) {
-        self.tell(job.scope().environment, &[(Metric::TaxauthErrors, 1)]);
+    fn emit_error(&self, job: &SubmissionJob) {
+        self.emit(job.scope().environment, &[(Metric::TaxauthErrors, 1)]);
     }
 
-    fn tell(&self, environment: Environment, values: &[(Metric, u64)]) {
-        self.metrics.tell(environment.as_str(), values, self.clock.now());
+    fn emit(&self, environment: Environment, values: &[(Metric, u64)]) {
+        self.metrics.emit(environment.as_str(), values, self.clock.now());
     }
 
     fn session<'a>(&'a self, scope: &Scope, identity: &'a Identity) -> Session<'a> {

@@ -2,7 +2,7 @@
 
 use ecf::sending::{self, Grounds, Judgement};
 use ecf_store::{Receipt, ReceiptId, StoreError, receipts::ModifiedReceipt};
-use ecf_taxauth::{Answer, Judged, Session, Verdict};
+use ecf_taxauth::{Answer, Estado, Judged, Session};
 
 /// An answer of the authority, as it came.
 pub(crate) type Words = Box<Answer>;
@@ -55,15 +55,15 @@ impl<'a> Report<'a> {
 pub(crate) fn judgement(judged: Judged) -> (Judgement, Words) {
     let Judged { verdict, answer } = judged;
     let judgement = match verdict {
-        Verdict::Accepted => Judgement::Accepted,
-        Verdict::ConditionallyAccepted => Judgement::ConditionallyAccepted,
-        Verdict::Rejected { secuencia_utilizada } => Judgement::Rejected {
+        Estado::Accepted => Judgement::Accepted,
+        Estado::ConditionallyAccepted => Judgement::ConditionallyAccepted,
+        Estado::Rejected { secuencia_utilizada } => Judgement::Rejected {
             secuencia_utilizada,
             grounds: grounds(&answer),
         },
-        Verdict::InProcess => Judgement::InProcess,
-        Verdict::NotFound => Judgement::NotFound,
-        Verdict::Unclear => Judgement::Unclear,
+        Estado::InProcess => Judgement::InProcess,
+        Estado::NotFound => Judgement::NotFound,
+        Estado::Unclear => Judgement::Unclear,
     };
     (judgement, Box::new(answer))
 }

@@ -97,7 +97,7 @@ impl<'a> Run<'a> {
             Step::Load(purpose) => load::receipt(app, job, purpose).await,
             Step::CheckAttempt => load::attempt(app, self.receipt()?).await,
             Step::Authenticate => token::authenticate(app, job, self.opened).await,
-            Step::DoubtRefusal(answer) => Ok(token::doubt_refusal(app, job, answer)),
+            Step::RetryRefusedCertificate(answer) => Ok(token::retry_refused_certificate(app, job, answer)),
             Step::LogBlocked(cause) => Ok(claim::log_blocked(job, &cause)),
             Step::Claim(kind) => claim::claim(app, job, kind).await,
             Step::Release(then) => claim::release(app, self.receipt()?, then).await,

@@ -17,7 +17,7 @@ use crate::schedule::Lane;
 const IDS: u32 = 16;
 const NO_SECRET: &str = "not sent: the webhook's secret does not open; give it a new one";
 
-/// What is told, in the bytes that every attempt repeats.
+/// What is delivered, in the bytes that every attempt repeats.
 #[derive(Debug, Clone)]
 pub(crate) struct Event {
     pub(crate) name: EventName,
@@ -91,7 +91,7 @@ pub(crate) async fn attempt(
     } else {
         Metric::WebhooksFailed
     };
-    app.metrics.tell(scope.environment.as_str(), &[(metric, 1)], at);
+    app.metrics.emit(scope.environment.as_str(), &[(metric, 1)], at);
     Ok(Attempted {
         at,
         answer,
@@ -132,7 +132,7 @@ fn id(at: Timestamp, webhook: &Webhook, event: &Event, number: u32) -> DeliveryI
     DeliveryId::new(at.as_millisecond(), &webhook.id, &event, number)
 }
 
-/// Records an attempt under its id, or under the next free one: 12 bits do not tell all events of a millisecond apart.
+/// Records an attempt under its id, or under the next free one: 12 bits do not distinguish all events of a millisecond.
 async fn record(app: &App, scope: &Scope, webhook: &Webhook, mut delivery: Delivery) -> Result<(), StoreError> {
     for _ in 0..IDS {
         if app.table.record_delivery(scope, &webhook.id, &delivery).await? {

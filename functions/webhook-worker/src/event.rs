@@ -14,9 +14,9 @@ use crate::deliver::{Event, attempt};
 use crate::schedule::Lane;
 use crate::{App, health, lanes, parking, schedule};
 
-/// Delivers to all who want to hear of it. Runs again after a crash: better told twice than never. One subscription whose
-/// attempt cannot be recorded does not keep the others from theirs.
-pub(crate) async fn tell(app: &App, scope: &Scope, id: &ReceiptId) -> Result<Outcome<WebhookJob>, StoreError> {
+/// Delivers an event to every webhook that subscribes to it. Runs again after a crash: a second delivery is better than none. A
+/// webhook whose attempt cannot be recorded does not stop the others.
+pub(crate) async fn deliver(app: &App, scope: &Scope, id: &ReceiptId) -> Result<Outcome<WebhookJob>, StoreError> {
     let Some(receipt) = app.table.receipt(scope, id).await? else {
         return Ok(Outcome::GiveUp {
             reason: "the receipt does not exist".to_owned(),
@@ -41,14 +41,14 @@ pub(crate) async fn tell(app: &App, scope: &Scope, id: &ReceiptId) -> Result<Out
             Subject::Receipt(*id),
         ),
     };
-    let notified_at = tell_everybody(app, scope, &event).await?;
+    let notified_at = deliver_to_all(app, scope, &event).await?;
     app.table.webhooks_notified(scope, id, notified_at).await?;
     Ok(Outcome::Done)
 }
 
 /// The same for an event of our own.
 pub(crate) async fn announce(app: &App, scope: &Scope, id: &AnnouncementId) -> Result<Outcome<WebhookJob>, StoreError> {
-    let Some(announcement) = app.table.untold_announcement(scope, id).await? else {
+    let Some(announcement) = app.table.undelivered_announcement(scope, id).await? else {
         return Ok(Outcome::Done);
     };
     let Ok(name) = announcement.event.parse() else {
@@ -61,28 +61,33 @@ pub(crate) async fn announce(app: &App, scope: &Scope, id: &AnnouncementId) -> R
         body: announcement.body,
         key: EventKey::new(announcement.at, Subject::Announcement(*id)),
     };
-    tell_everybody(app, scope, &event).await?;
-    app.table.announcement_told(scope, id).await?;
+    deliver_to_all(app, scope, &event).await?;
+    app.table.record_announcement_delivered(scope, id).await?;
     Ok(Outcome::Done)
 }
 
 /// When the first webhook took the event, if one did.
 ///
 /// A webhook that the service switched off keeps what it would have heard; one that its owner switched off does not.
-async fn tell_everybody(app: &App, scope: &Scope, event: &Event) -> Result<Option<Timestamp>, StoreError> {
+async fn deliver_to_all(app: &App, scope: &Scope, event: &Event) -> Result<Option<Timestamp>, StoreError> {
     let webhooks = app.table.webhooks(scope).await?;
     let told = webhooks
         .iter()
         .filter(|webhook| webhook.is_active || webhook.paused.is_some())
         .filter(|webhook| matches(&webhook.events, event.name))
-        .map(|webhook| tell_one(app, scope, webhook, event));
+        .map(|webhook| deliver_to_one(app, scope, webhook, event));
     let taken: Vec<_> = join_all(told).await.into_iter().collect::<Result<_, _>>()?;
     Ok(taken.into_iter().flatten().min())
 }
 
 /// The first attempt, or the parking in its place. A failed one is kept with its bytes and gets the second. The result is
 /// when the webhook took the event.
-async fn tell_one(app: &App, scope: &Scope, webhook: &Webhook, event: &Event) -> Result<Option<Timestamp>, StoreError> {
+async fn deliver_to_one(
+    app: &App,
+    scope: &Scope,
+    webhook: &Webhook,
+    event: &Event,
+) -> Result<Option<Timestamp>, StoreError> {
     let health = Health::from(webhook);
     let now = app.clock.now();
     let mut pending = Pending {
@@ -113,8 +118,8 @@ async fn tell_one(app: &App, scope: &Scope, webhook: &Webhook, event: &Event) ->
             attempts: 1,
             due_at: Some(due_at(sent.at, next)),
         };
-        // An event that waits already was told by an earlier run of this job: its attempts go on.
-        if app.table.keep_undelivered(scope, &webhook.id, &waiting).await? {
+        // An earlier run of this job has stored the event: its attempts go on.
+        if app.table.store_undelivered(scope, &webhook.id, &waiting).await? {
             let job = schedule::job(scope, webhook.id, event.key, 2, Lane::of(sent.has_timed_out));
             schedule::queue_next(app, &job, sent.at, next).await;
         }

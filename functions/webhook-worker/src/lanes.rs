@@ -24,7 +24,7 @@ const PLACE_WAIT: Duration = Duration::from_millis(500);
 /// When a job of the slow lane comes back that found all of them under way.
 pub(crate) const BUSY_WAIT: Duration = Duration::from_secs(15);
 /// How long a process remembers by itself that a webhook ran out of time: its jobs of one burst read the webhook before
-/// the first of them told the table.
+/// the first of them wrote to the table.
 const REMEMBERED: Duration = Duration::from_secs(30);
 /// Webhooks that a process remembers before it forgets those with nothing under way.
 const MOST_REMEMBERED: usize = 1_000;
@@ -113,7 +113,7 @@ pub(crate) async fn hand_over(app: &App, scope: &Scope, webhook: &Webhook, event
         attempts: 0,
         due_at: Some(due_at(now, now)),
     };
-    if app.table.keep_undelivered(scope, &webhook.id, &waiting).await? {
+    if app.table.store_undelivered(scope, &webhook.id, &waiting).await? {
         let job = schedule::job(scope, webhook.id, event.key, 1, Lane::Slow);
         schedule::queue_next(app, &job, now, now).await;
     }

@@ -1,4 +1,5 @@
-//! Tells companies of their receipts' verdicts and of what else they subscribed to, and the operator's portal of new companies.
+//! Delivers events to the webhooks that subscribe to them, such as the verdict on a receipt, and notifies the operator's portal of
+//! new companies.
 //!
 //! What is next for an event and its webhook is decided in [`ecf_webhooks::decide`]; the files here carry it out. An event's job makes
 //! the first attempt at every subscription (`event`). An event that was not taken is stored with its bytes, on the due index, and
@@ -23,7 +24,7 @@ use ecf::StampHosts;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Message, Metrics, Outcome};
 use ecf_store::{
-    Clients, KeptSecret, OperatorSecret, QueueUrls, Queues, ReceiptJob, StoreError, Table, Vault, WebhookJob,
+    CachedSecret, Clients, OperatorSecret, QueueUrls, Queues, ReceiptJob, StoreError, Table, Vault, WebhookJob,
     stamp_hosts, waits,
 };
 use ecf_webhooks::{Guard, GuardedClient, Reach, TimeOuts};
@@ -43,7 +44,7 @@ pub struct App {
     clock: Clock,
     stamp_hosts: StampHosts,
     portal_url: Option<String>,
-    portal_secret: KeptSecret,
+    portal_secret: CachedSecret,
     /// Where the function's metrics go.
     pub metrics: Metrics,
 }
@@ -71,7 +72,7 @@ impl App {
             clock,
             stamp_hosts: stamp_hosts(env)?,
             portal_url: env.optional("PORTAL_URL")?,
-            portal_secret: KeptSecret::new(vault.clone(), OperatorSecret::PortalSecret),
+            portal_secret: CachedSecret::new(vault.clone(), OperatorSecret::PortalSecret),
             vault,
             metrics: Metrics::from_env(env)?,
         })
@@ -89,7 +90,7 @@ impl App {
 /// Runs one job.
 pub async fn handle(app: &App, job: WebhookJob, _message: Message) -> Outcome<WebhookJob> {
     let result = match &job {
-        WebhookJob::Event(job) => event::tell(app, &job.scope, &job.receipt).await,
+        WebhookJob::Event(job) => event::deliver(app, &job.scope, &job.receipt).await,
         WebhookJob::Announce {
             scope, announcement, ..
         } => event::announce(app, scope, announcement).await,
@@ -101,7 +102,7 @@ pub async fn handle(app: &App, job: WebhookJob, _message: Message) -> Outcome<We
             slow,
         } => retry::run(app, scope, webhook, event, *attempt, Lane::of(*slow)).await,
         WebhookJob::Unpark { scope, webhook, slow } => unpark::unpark(app, scope, webhook, Lane::of(*slow)).await,
-        WebhookJob::Portal { company, attempt } => portal::tell(app, company, *attempt).await,
+        WebhookJob::Portal { company, attempt } => portal::deliver(app, company, *attempt).await,
     };
     result.unwrap_or_else(|error| after_failure(job, &error))
 }

@@ -22,7 +22,7 @@ pub(crate) async fn park(app: &App, scope: &Scope, webhook: &Webhook, event: &Ev
         attempts: 0,
         due_at: None,
     };
-    app.table.keep_undelivered(scope, &webhook.id, &waiting).await?;
+    app.table.store_undelivered(scope, &webhook.id, &waiting).await?;
     parked(app, scope, webhook).await
 }
 

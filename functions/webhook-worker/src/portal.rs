@@ -1,4 +1,4 @@
-//! Tells the operator's portal of a new company. Never in the way of anything: tried a few times, then logged.
+//! Notifies the operator's portal of a new company. Tried a few times, then logged: nothing waits for it.
 
 use ecf_runtime::Outcome;
 use ecf_store::{CompanyId, StoreError, WebhookJob, waits};
@@ -18,7 +18,7 @@ struct NewCompany<'a> {
 }
 
 /// Posts the company's profile, without anything secret.
-pub(crate) async fn tell(app: &App, id: &CompanyId, attempt: u32) -> Result<Outcome<WebhookJob>, StoreError> {
+pub(crate) async fn deliver(app: &App, id: &CompanyId, attempt: u32) -> Result<Outcome<WebhookJob>, StoreError> {
     let (Some(url), Some(company)) = (&app.portal_url, app.table.company(id).await?) else {
         return Ok(Outcome::Done);
     };

@@ -1,4 +1,4 @@
-//! Later attempts, each begun by whoever claims it.
+//! Later attempts. A worker claims each before it begins.
 
 use std::time::Duration;
 

@@ -16,7 +16,7 @@ use crate::parking::job;
 use crate::retry::{Tried, give_up, retry};
 use crate::schedule::Lane;
 
-/// As many as one job delivers.
+/// The number of events that one job delivers.
 const PAGE: usize = 25;
 /// The same in the slow lane, where each attempt may take the whole time limit.
 const SLOW_PAGE: usize = 1 + PER_WEBHOOK;

@@ -80,7 +80,7 @@ pub(crate) async fn redeliver(
         attempts: delivery.attempt,
         due_at: Some(now + MESSAGE_GRACE),
     };
-    let attempts = if app.table.keep_undelivered(scope, &id, &new).await? {
+    let attempts = if app.table.store_undelivered(scope, &id, &new).await? {
         new.attempts
     } else {
         // The event is already waiting: its next attempt comes now.

@@ -32,7 +32,7 @@ pub(crate) struct TestView {
 
 /// Probar un webhook
 ///
-/// Delivers `webhook.test` once, now, and tells what came of it; 200 whatever the receiver did. A webhook has one dry run at a time.
+/// Delivers `webhook.test` once, now, and returns the result: 200 whatever the receiver answers. A webhook has one dry run at a time.
 #[utoipa::path(
     post,
     path = "/api/v1/client/webhooks/{public_id}/test",

@@ -26,7 +26,7 @@ use crate::routes::RouteTable;
 /// Upper bound of a body at the gateway. The service's own limit is lower and enforced by the functions.
 const GATEWAY_LIMIT_BYTES: usize = 10 * 1024 * 1024;
 /// Integration timeout of a regional REST API.
-const GATEWAY_PATIENCE: Duration = Duration::from_secs(29);
+const GATEWAY_TIME_LIMIT: Duration = Duration::from_secs(29);
 
 /// The gateway: the template's routes, and a function for each.
 #[derive(Clone)]
@@ -128,7 +128,7 @@ async fn invoke(function: &Mount, event: Value, uri: &Uri) -> Result<Value, Own>
     let path = uri.path();
     let event = of_lambda(function, event, path)?;
     let mut invocation = tokio::spawn(ecf_runtime::answer(function.router.clone(), event));
-    let limit = function.timeout.min(GATEWAY_PATIENCE);
+    let limit = function.timeout.min(GATEWAY_TIME_LIMIT);
     match tokio::time::timeout(limit, &mut invocation).await {
         Ok(Ok(answer)) => serde_json::to_value(answer).map_err(|error| {
             tracing::error!(function = function.name, path, error = %error, "a function's answer is no JSON");
@@ -138,7 +138,7 @@ async fn invoke(function: &Mount, event: Value, uri: &Uri) -> Result<Value, Own>
             tracing::error!(function = function.name, path, error = %error, "a function broke off");
             Err(Own::Failed)
         }
-        Err(_) if function.timeout <= GATEWAY_PATIENCE => {
+        Err(_) if function.timeout <= GATEWAY_TIME_LIMIT => {
             tracing::error!(function = function.name, path, "a function was ended at its time limit");
             invocation.abort();
             Err(Own::Failed)

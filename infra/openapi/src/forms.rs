@@ -18,7 +18,7 @@ pub(super) fn add(document: &mut Value) {
             }
             let schema = &mut parameter["schema"];
             never_null(schema);
-            // A filter by two characters that are no type finds nothing.
+            // A filter by two characters that do not name a type finds nothing.
             if name != "ecf_type" {
                 set(&name, schema);
             }

@@ -46,7 +46,7 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 use crate::state::{State, StateError};
 
 /// How long a shutdown waits for open requests. A fault may delay a request for minutes.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIME_LIMIT: Duration = Duration::from_secs(1);
 
 /// The certification authority of the simulated issuer's certificate, in PEM. A system that trusts it accepts this
 /// issuer's certificate. The authority's private key is not stored anywhere.
@@ -233,7 +233,7 @@ impl Simulator {
     pub async fn shutdown(self) {
         let Self { stop, mut server, .. } = self;
         let _ = stop.send(());
-        if tokio::time::timeout(PATIENCE, &mut server).await.is_err() {
+        if tokio::time::timeout(TIME_LIMIT, &mut server).await.is_err() {
             server.abort();
         }
     }

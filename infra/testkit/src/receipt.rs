@@ -82,7 +82,7 @@ impl TestStack {
         let note = NewNote {
             modifies,
             annuls: code == 1,
-            held: true,
+            awaits_invoice: true,
             amount: amount.parse().expect("the test gave an amount"),
             owner: on.public_id,
             monto_total: on.fiscal.monto_total.parse().expect("the kit wrote the amount"),

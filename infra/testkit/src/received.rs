@@ -27,7 +27,7 @@ impl TestStack {
             let put = artifacts.put_received(&company.scope, item.received_at, &item.id, kind, bytes.to_vec());
             put.await.expect("the bucket takes documents");
         }
-        self.keep_received(company, &item).await;
+        self.store_received(company, &item).await;
         item
     }
 
@@ -71,10 +71,13 @@ impl TestStack {
     }
 
     /// Stores a record together with its event, as `reception` does.
-    pub async fn keep_received(&self, company: &TestCompany, item: &InboxItem) {
+    pub async fn store_received(&self, company: &TestCompany, item: &InboxItem) {
         let news = News::InboxReceived { item };
         let news = news.announcement(&company.scope, company.rnc.as_str(), item.received_at);
-        let kept = self.table().keep_received(&company.scope, item, &item.xml, &news).await;
+        let kept = self
+            .table()
+            .store_received(&company.scope, item, &item.xml, &news)
+            .await;
         assert_eq!(kept.expect("the table takes items"), InboxItemCreated::New);
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     loopback::{Loopback, lock},
 };
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 /// One received request.
 #[derive(Debug, Clone)]
@@ -118,7 +118,7 @@ impl Receiver {
                 arrived.await;
             }
         };
-        let waited = tokio::time::timeout(PATIENCE, wait).await;
+        let waited = tokio::time::timeout(TIME_LIMIT, wait).await;
         waited.unwrap_or_else(|_| panic!("{} of {count} requests came", self.received().len()))
     }
 }

@@ -125,11 +125,11 @@ impl TestStack {
 
     /// Stores the certificates of trusted authorities, in PEM, as an operator does. Replaces earlier ones.
     pub async fn trust(&self, pem: &str) {
-        self.keep_secret(OperatorSecret::CertificateAuthorities, pem).await;
+        self.store_secret(OperatorSecret::CertificateAuthorities, pem).await;
     }
 
     /// Stores a secret as an operator does. Replaces an earlier one.
-    pub async fn keep_secret(&self, secret: OperatorSecret, text: &str) {
+    pub async fn store_secret(&self, secret: OperatorSecret, text: &str) {
         let client = aws_sdk_secretsmanager::Client::new(&self.config);
         let prefix = &self.environment_of("signup")["SECRET_PREFIX"];
         let name = format!("{prefix}/{}", secret.name());

@@ -1,5 +1,5 @@
 //! Simulates how long the due index and the submission queue take to drain, without AWS and without a clock. The order,
-//! the shares and every constant of a run come from the code ([`housekeeping::turns`]); other figures are the
+//! the shares and every constant of a run come from the code ([`housekeeping::round_robin`]); other figures are the
 //! assumptions below.
 //!
 //! `cargo test --test backlog -- --nocapture` prints the table of `docs/cost.md`.
@@ -14,12 +14,12 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use ecf_store::due::SHARDS;
-use housekeeping::turns::{BUDGET, EVERY, LOOK, REACH, in_turns, room};
+use housekeeping::round_robin::{BUDGET, EVERY, LOOK, REACH, room, round_robin};
 
 /// Receipts of two days, at 30 million a month.
 const TWO_DAYS: usize = 2_000_000;
 /// Assumption: records that one run serves in a second. Each needs a read, a conditional write and a message: about 30
-/// ms with [`housekeeping::turns::CONCURRENT`] at a time, and one millisecond of CPU, of which the function has half a
+/// ms with [`housekeeping::round_robin::CONCURRENT`] at a time, and one millisecond of CPU, of which the function has half a
 /// core.
 const SERVED_A_SECOND: usize = 500;
 /// Assumption: index entries that one run reads and sorts in a second, over all shards.
@@ -185,7 +185,7 @@ impl World {
             if !fresh.is_empty() {
                 due.extend(fresh);
                 due.sort_unstable();
-                due = in_turns(due, |(_, company)| *company);
+                due = round_robin(due, |(_, company)| *company);
             }
         }
         self.put_back(due);
@@ -208,7 +208,7 @@ impl World {
             self.work();
         }
         due.sort_unstable();
-        in_turns(due, |(_, company)| *company)
+        round_robin(due, |(_, company)| *company)
     }
 
     /// Entries that were read but not served stay on the index, before and after the unread ones.

@@ -66,7 +66,7 @@ impl Caller {
 
 /// A [`Caller`] without a separate write of the key's last use: the handler records it together with its own writes.
 #[derive(Debug, Clone)]
-pub struct NotingCaller(pub Caller);
+pub struct RecordingCaller(pub Caller);
 
 impl<S> FromRequestParts<S> for Caller
 where
@@ -78,12 +78,12 @@ where
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let keys = Keys::from_ref(state);
         let key = presented(parts, &keys).await?;
-        keys.note_use(&key).await;
+        keys.record_use(&key).await;
         Ok(key.into())
     }
 }
 
-impl<S> FromRequestParts<S> for NotingCaller
+impl<S> FromRequestParts<S> for RecordingCaller
 where
     Keys: FromRef<S>,
     S: Send + Sync,

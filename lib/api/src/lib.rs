@@ -22,7 +22,7 @@ mod views;
 mod visitor;
 mod wait;
 
-pub use caller::{ApiKeySecret, Caller, Keys, NotingCaller};
+pub use caller::{ApiKeySecret, Caller, Keys, RecordingCaller};
 pub use certificate::P12Fields;
 pub use download::Download;
 pub use error::{ApiError, CodedDetail, CodedError, FieldError, ValidationError};

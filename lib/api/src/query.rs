@@ -40,10 +40,10 @@ pub(crate) fn pairs(uri: &Uri) -> Result<Vec<(String, String)>, ApiError> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct Page {
-    /// At most so many items: 1 to 100, 50 unless given.
+    /// Upper bound of the items: 1 to 100, 50 unless given.
     #[param(required = false, minimum = 1, maximum = 100, default = 50)]
     pub limit: u32,
-    /// So many items are skipped.
+    /// The number of items to skip.
     #[param(required = false, default = 0)]
     pub offset: u64,
 }

@@ -8,7 +8,7 @@ use axum::extract::FromRequestParts;
 use ecf_runtime::SourceAddress;
 use ecf_store::{
     Table,
-    turns::{Door, Turn},
+    rate_limits::{RateDecision, RateLimit},
 };
 use http::request::Parts;
 use jiff::Timestamp;
@@ -25,10 +25,10 @@ impl Visitor {
     ///
     /// # Errors
     /// 429 with the time to wait when the limit is used up.
-    pub async fn enter(self, table: &Table, door: Door, now: Timestamp) -> Result<(), ApiError> {
-        match table.take_turn(door, &self.to_string(), now).await? {
-            Turn::Granted => Ok(()),
-            Turn::After(wait) => Err(ApiError::too_many_requests(wait)),
+    pub async fn check_rate_limit(self, table: &Table, limit: RateLimit, now: Timestamp) -> Result<(), ApiError> {
+        match table.count_request(limit, &self.to_string(), now).await? {
+            RateDecision::Allowed => Ok(()),
+            RateDecision::RetryAfter(wait) => Err(ApiError::too_many_requests(wait)),
         }
     }
 }

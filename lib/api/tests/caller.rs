@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use axum::{Router, extract::FromRef, routing::get};
-use ecf_api::{Caller, Keys, NotingCaller, finish};
+use ecf_api::{Caller, Keys, RecordingCaller, finish};
 use ecf_runtime::env::Env;
 use ecf_testkit::{Fault, TestStack, request};
 use http::Method;
@@ -24,7 +24,7 @@ async fn whoami(caller: Caller) -> String {
     format!("{} {}", caller.rnc, caller.environment())
 }
 
-async fn issue(NotingCaller(caller): NotingCaller) -> String {
+async fn issue(RecordingCaller(caller): RecordingCaller) -> String {
     caller.rnc.to_string()
 }
 

@@ -1,7 +1,7 @@
 //! The judgement of a signer.
 
 use ecf::Rnc;
-use ecf_store::{KeptSecret, OperatorSecret, StoreError, Vault, inbox::SpeaksFor};
+use ecf_store::{CachedSecret, OperatorSecret, StoreError, Vault, inbox::SpeaksFor};
 use jiff::{SignedDuration, Timestamp};
 use xmldsig::{Authorities, AuthoritiesError, CertificateError, Chain, UntrustedError};
 
@@ -16,7 +16,7 @@ const CLOCK_SKEW: SignedDuration = SignedDuration::from_hours(1);
 /// Judges signers by the authorities that the operator keeps in the secret `certificate-authorities`.
 #[derive(Debug, Clone)]
 pub struct Judge {
-    authorities: KeptSecret,
+    authorities: CachedSecret,
     trust: ReceptionTrust,
 }
 
@@ -89,7 +89,7 @@ impl Judge {
     /// A judge that reads the authorities from this vault and caches them for minutes.
     pub fn new(vault: Vault, trust: ReceptionTrust) -> Self {
         Self {
-            authorities: KeptSecret::new(vault, OperatorSecret::CertificateAuthorities),
+            authorities: CachedSecret::new(vault, OperatorSecret::CertificateAuthorities),
             trust,
         }
     }
@@ -97,13 +97,13 @@ impl Judge {
     /// Judges a signer whose signature was verified.
     ///
     /// # Errors
-    /// When Secrets Manager cannot be asked, or what it holds are no certificates of authorities.
+    /// When Secrets Manager cannot be asked, or its secret does not contain certificates of authorities.
     pub async fn judge(&self, signed: SignedBy<'_>, now: Timestamp) -> Result<Judgement, TrustError> {
         if let Err(refusal) = check_dates(signed, now) {
             return Ok(Judgement::Refused(refusal));
         }
         let signer = Signer::of(signed);
-        Ok(match (self.doubt(signed.chain, now).await?, self.trust) {
+        Ok(match (self.why_untrusted(signed.chain, now).await?, self.trust) {
             (None, _) => Judgement::Trusted(signer),
             (Some(why), ReceptionTrust::Confirm) => Judgement::Unknown(signer, why),
             (Some(why), ReceptionTrust::Chain) => Judgement::Refused(Refusal::Untrusted(why.to_string())),
@@ -111,7 +111,7 @@ impl Judge {
     }
 
     /// Why a chain proves nothing; `None`: it ends at an authority of the deployment.
-    async fn doubt(&self, chain: Chain<'_>, now: Timestamp) -> Result<Option<Untrusted>, TrustError> {
+    async fn why_untrusted(&self, chain: Chain<'_>, now: Timestamp) -> Result<Option<Untrusted>, TrustError> {
         let Some(pem) = self.authorities.text(now).await? else {
             return Ok(Some(Untrusted::NoAuthorities));
         };

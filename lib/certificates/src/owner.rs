@@ -5,7 +5,7 @@ use xmldsig::Certificate;
 
 /// The owner of a certificate, as seen by a taxpayer.
 ///
-/// The authority accepts the signature of a natural person with a delegation for the taxpayer, so another owner is no fault in
+/// The authority accepts the signature of a natural person with a delegation for the taxpayer, so another owner is not a fault in
 /// itself. A taxpayer that did not expect it has the wrong file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Owner {

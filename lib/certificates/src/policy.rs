@@ -40,8 +40,8 @@ impl CertificateTrust {
     /// that one that the operator has just added counts at once.
     ///
     /// # Errors
-    /// When Secrets Manager cannot be asked, or what it holds are no certificates of authorities.
-    pub async fn doubt(
+    /// When Secrets Manager cannot be asked, or its secret does not contain certificates of authorities.
+    pub async fn why_untrusted(
         self,
         vault: &Vault,
         identity: &Identity,

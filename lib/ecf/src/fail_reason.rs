@@ -52,7 +52,7 @@ pub enum FailReason {
     Refused,
 }
 
-/// A code that is no reason of ours.
+/// A code that is not a reason of ours.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{given:?} is not a reason of ours")]
 pub struct UnknownFailReason {

@@ -11,9 +11,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::waits::{
-    LONGEST_DELAY, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, NOT_FOUND_PATIENCE, SEND_LEASE, STEP, VERDICT,
-};
+use crate::waits::{LONGEST_DELAY, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, NOT_FOUND_WINDOW, SEND_LEASE, STEP, VERDICT};
 use crate::{Environment, ReceiptState};
 
 mod fail_cause;
@@ -22,7 +20,7 @@ mod step;
 
 pub use fail_cause::{FailCause, NotAccepted};
 pub use happened::{Call, Finding, Grounds, Happened, Invoice, Judgement, NotClaimed};
-pub use step::{Awaited, Before, Claim, Effect, LookUp, Lost, Purpose, Said, Step, Then, Verdict};
+pub use step::{Awaited, Before, Claim, Effect, FinalVerdict, LookUp, Lost, Purpose, Said, Step, Then};
 
 /// How many refusals of a certificate are retried: a seed can be late, a delegation new.
 const REFUSED_TOKENS: u32 = 3;
@@ -139,7 +137,7 @@ pub fn decide<A>(task: Task, attempt: u32, seen: &Standing, happened: Happened<A
         Happened::CertificateRefused { is_wrong_kind, answer } if is_wrong_kind || attempt >= REFUSED_TOKENS => {
             Step::Load(Purpose::Stop(FailCause::CertificateRefused { is_wrong_kind, answer }))
         }
-        Happened::CertificateRefused { answer, .. } => Step::DoubtRefusal(answer),
+        Happened::CertificateRefused { answer, .. } => Step::RetryRefusedCertificate(answer),
         Happened::Logged => Step::CheckGates(Before::Retry(None)),
         Happened::NoToken(asked) => Step::CheckGates(Before::Retry(asked)),
         // One whose send may have arrived goes on waiting for its look-up: a retry by a person would not know of it.
@@ -158,13 +156,13 @@ pub fn decide<A>(task: Task, attempt: u32, seen: &Standing, happened: Happened<A
             retry_or_rest(STEP.after(attempt).map(|after| after.max(wait)))
         }
         Happened::NotClaimed(Claim::LookUp | Claim::Resend, _) => Step::CheckGates(Before::Retry(None)),
-        Happened::NotClaimed(Claim::First, NotClaimed::NoteHeld) => Step::ReadInvoice,
+        Happened::NotClaimed(Claim::First, NotClaimed::NoteAwaitsInvoice) => Step::ReadInvoice,
         Happened::NotClaimed(Claim::First | Claim::Cleared, why) => match why {
             NotClaimed::LeaseExpired if seen.may_be_resent() => Step::Claim(Claim::Resend),
             NotClaimed::LeaseExpired if seen.has_look_up => Step::Claim(Claim::LookUp),
             NotClaimed::LeaseExpired => Step::RecordOutcomeUnknown,
             // Held again: it failed in between, and waits for a person.
-            NotClaimed::NoteHeld => Step::Done,
+            NotClaimed::NoteAwaitsInvoice => Step::Done,
             // Submitted already: the question for its verdict may have been lost.
             NotClaimed::NotSendable if seen.has_track_id && !seen.state.is_final() => first_poll(),
             NotClaimed::NotSendable => Step::Done,
@@ -221,7 +219,7 @@ pub fn decide<A>(task: Task, attempt: u32, seen: &Standing, happened: Happened<A
         Happened::Loaded(Purpose::Poll) => Step::Done,
         Happened::Polled(judgement, answer) => match judgement {
             // For some hours that is the authority's delay.
-            Judgement::NotFound if seen.has_look_up && now >= seen.submitted_at + NOT_FOUND_PATIENCE => {
+            Judgement::NotFound if seen.has_look_up && now >= seen.submitted_at + NOT_FOUND_WINDOW => {
                 Step::LookUp(LookUp::Lost(Lost::Document))
             }
             Judgement::InProcess if seen.negatives > 0 => Step::ForgetNegatives,
@@ -281,7 +279,7 @@ fn of_used_number<A>(seen: &Standing, said: Said<A>, finding: Finding<A>) -> Ste
     match finding {
         Finding::Track(track_id) if seen.has_track_id => Step::PollEarlier(said, track_id),
         Finding::Track(track_id) => Step::RecordTrack(track_id),
-        // A rejection of our earlier copy tells more than that the number is used, if it tells anything.
+        // A rejection of our earlier copy, if it gives grounds, says more than that the number is used.
         Finding::Judged(
             Judgement::Rejected {
                 grounds: Grounds::AlreadyUsed | Grounds::NotGiven,
@@ -301,7 +299,7 @@ fn of_used_number<A>(seen: &Standing, said: Said<A>, finding: Finding<A>) -> Ste
 /// Somebody else's bytes have the number: what the authority said stands.
 fn not_ours<A>(said: Said<A>) -> Step<A> {
     match said.rejection {
-        Some(secuencia_utilizada) => Step::RecordVerdict(Verdict {
+        Some(secuencia_utilizada) => Step::RecordVerdict(FinalVerdict {
             state: ReceiptState::Rejected,
             secuencia_utilizada: secuencia_utilizada.or(Some(true)),
             answer: said.answer,
@@ -321,7 +319,7 @@ fn record<A>(judgement: Judgement, answer: A, track_id: Option<String>) -> Optio
         } => (ReceiptState::Rejected, secuencia_utilizada),
         Judgement::InProcess | Judgement::NotFound | Judgement::Unclear => return None,
     };
-    Some(Step::RecordVerdict(Verdict {
+    Some(Step::RecordVerdict(FinalVerdict {
         state,
         secuencia_utilizada,
         answer,
@@ -332,7 +330,7 @@ fn record<A>(judgement: Judgement, answer: A, track_id: Option<String>) -> Optio
 /// The way of a held note: the authority rejects one that comes before the verdict on its invoice (614).
 fn of_note<A>(invoice: &Invoice, now: Timestamp) -> Step<A> {
     let not_accepted = |why| Step::Fail(FailCause::ModifiedReceiptNotAccepted(why));
-    if let Some(patience) = invoice.patience {
+    if let Some(await_limit) = invoice.await_limit {
         match invoice.state {
             ReceiptState::Accepted | ReceiptState::ConditionallyAccepted => {}
             ReceiptState::Rejected if invoice.secuencia_utilizada != Some(false) => {
@@ -340,7 +338,7 @@ fn of_note<A>(invoice: &Invoice, now: Timestamp) -> Step<A> {
             }
             // Another receipt may come to be valid under the number.
             ReceiptState::Rejected | ReceiptState::Failed => {
-                let end = invoice.awaited_since + patience;
+                let end = invoice.awaited_since + await_limit;
                 if now >= end {
                     return not_accepted(NotAccepted::NoSuccessor);
                 }
@@ -352,7 +350,7 @@ fn of_note<A>(invoice: &Invoice, now: Timestamp) -> Step<A> {
     }
     if !invoice.covers_note {
         Step::Fail(FailCause::ModifiedReceiptBalance)
-    } else if invoice.is_annulled && invoice.patience.is_some() {
+    } else if invoice.is_annulled && invoice.await_limit.is_some() {
         Step::FindOpenCredit
     } else {
         Step::ClearNote

@@ -9,7 +9,7 @@ use jiff::SignedDuration;
 pub struct Waits(pub &'static [u64]);
 
 impl Waits {
-    /// The wait before the next attempt, when so many came before the last one; `None`: the last one was the end.
+    /// The wait before the next attempt, after this number of attempts before the last one; `None`: the last one was the end.
     pub fn after(self, earlier_attempts: u32) -> Option<Duration> {
         let seconds = self.0.get(usize::try_from(earlier_attempts).ok()?)?;
         Some(Duration::from_secs(*seconds))
@@ -31,4 +31,4 @@ pub const LOOKUPS_BEFORE_RESEND: u32 = 2;
 /// How far apart these look-ups must be.
 pub const LOOKUP_SPACING: SignedDuration = SignedDuration::from_secs(60);
 /// How long the authority may not find a document before it is looked up by number.
-pub const NOT_FOUND_PATIENCE: SignedDuration = SignedDuration::from_hours(4);
+pub const NOT_FOUND_WINDOW: SignedDuration = SignedDuration::from_hours(4);

@@ -275,7 +275,7 @@ fn a_note_modifies_a_receipt_that_is_valid_or_may_still_be() {
                 number_is_free,
                 ..accepted()
             };
-            let is_void = match state {
+            let is_permanently_invalid = match state {
                 ReceiptState::Rejected => !number_is_free,
                 ReceiptState::Cancelled | ReceiptState::Incapacity => true,
                 _ => false,
@@ -284,7 +284,7 @@ fn a_note_modifies_a_receipt_that_is_valid_or_may_still_be() {
             let told = found.iter().any(|violation| violation.code == "REFERENCIA-23");
             assert_eq!(
                 (told, found.len()),
-                (is_void, usize::from(is_void)),
+                (is_permanently_invalid, usize::from(is_permanently_invalid)),
                 "{state} {number_is_free}"
             );
         }
@@ -323,12 +323,12 @@ fn a_note_has_buyer_and_day_of_the_modified_receipt() {
 
 #[test]
 fn a_note_on_what_another_taxpayer_issued_is_not_held_against_our_own_number() {
-    let void = Modified {
+    let invalid = Modified {
         state: ReceiptState::Cancelled,
         ..accepted()
     };
     let other = serde_json::json!({ "Ref/RNCOtroContribuyente": "198000029" });
-    assert_eq!(against(&other, &void), []);
+    assert_eq!(against(&other, &invalid), []);
     let own = serde_json::json!({ "Ref/RNCOtroContribuyente": "199000013" });
-    assert_eq!(against(&own, &void).len(), 1);
+    assert_eq!(against(&own, &invalid).len(), 1);
 }

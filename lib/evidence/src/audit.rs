@@ -26,7 +26,7 @@ mod sheet;
 use std::io;
 
 use bytes::Bytes;
-use ecf_store::{ContentHash, Exports, Identities, StoreError, Table, exports::KeptExport};
+use ecf_store::{ContentHash, Exports, Identities, StoreError, Table, exports::StoredExport};
 use futures::{Stream, StreamExt as _, future::BoxFuture, stream};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
@@ -41,7 +41,7 @@ use out::Out;
 use plan::{Approvals, Inbox, Walk};
 use sheet::Sheet;
 
-pub use plan::{Order, Plan, TooLarge};
+pub use plan::{ArchiveRequest, Plan, TooLarge};
 
 const README: &str = include_str!("audit/readme.txt");
 /// Receipts that are read, printed and compressed concurrently.
@@ -112,8 +112,8 @@ impl Auditor {
     ///
     /// # Errors
     /// Failures of the store.
-    pub async fn kept(&self, plan: &Plan) -> Result<Option<KeptExport>, AuditError> {
-        Ok(self.exports.find(&plan.order.scope, &plan.content).await?)
+    pub async fn stored(&self, plan: &Plan) -> Result<Option<StoredExport>, AuditError> {
+        Ok(self.exports.find(&plan.request.scope, &plan.content).await?)
     }
 
     /// The archive as a stream of chunks, built as the caller reads them. The stream ends with an error when the
@@ -126,7 +126,7 @@ impl Auditor {
         // Work starts when the first chunk is polled: a caller that needs only the headers drops the stream.
         let begun = async move {
             let (sender, pieces) = mpsc::channel(WAITING);
-            let upload = self.exports.begin(&plan.order.scope, &plan.content);
+            let upload = self.exports.begin(&plan.request.scope, &plan.content);
             let out = Out::to_caller(sender, upload, limit_bytes);
             let making = tokio::spawn(self.boxed(plan, out));
             stream::unfold(Some((pieces, making)), piece)
@@ -139,8 +139,8 @@ impl Auditor {
     ///
     /// # Errors
     /// Failures of the store, and [`AuditError::Changed`] when receipts changed while the archive was built.
-    pub async fn keep(self, plan: Plan) -> Result<Stored, AuditError> {
-        let (scope, content) = (plan.order.scope, plan.content);
+    pub async fn store(self, plan: Plan) -> Result<Stored, AuditError> {
+        let (scope, content) = (plan.request.scope, plan.content);
         let out = Out::to_bucket(self.exports.begin(&scope, &content), Worth::Whole);
         match self.clone().boxed(plan.clone(), out).await {
             Err(AuditError::Remarked) => {
@@ -179,24 +179,24 @@ impl Auditor {
         let mut filled = Filled::begin()?;
         archive.add("README.txt", None, README.as_bytes()).await?;
         for day in &plan.days {
-            let mut walk = Walk::of_day(&self.table, &plan.order, *day);
+            let mut walk = Walk::of_day(&self.table, &plan.request, *day);
             while let Some(part) = walk.next().await? {
                 part.iter().for_each(|receipt| content.receipt(receipt));
                 let dossiers = stream::iter(part).map(|receipt| self.clone().issued(receipt, plan.design.clone()));
                 filled.take(archive, dossiers.buffered(AT_ONCE)).await?;
             }
         }
-        let mut inbox = Inbox::of(&self.table, &plan.order);
+        let mut inbox = Inbox::of(&self.table, &plan.request);
         while let Some(part) = inbox.next().await? {
             part.iter().for_each(|received| content.item(received));
-            let scope = plan.order.scope;
+            let scope = plan.request.scope;
             let dossiers = stream::iter(part).map(move |received| self.clone().received(scope, received));
             filled.take(archive, dossiers.buffered(AT_ONCE)).await?;
         }
-        let mut approvals = Approvals::of(&self.table, &plan.order);
+        let mut approvals = Approvals::of(&self.table, &plan.request);
         while let Some(part) = approvals.next().await? {
             part.iter().for_each(|approval| content.approval(approval));
-            let scope = plan.order.scope;
+            let scope = plan.request.scope;
             let dossiers = stream::iter(part).map(move |approval| self.clone().approval(scope, approval));
             filled.take(archive, dossiers.buffered(AT_ONCE)).await?;
         }

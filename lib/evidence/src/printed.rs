@@ -5,7 +5,7 @@
 //! design, our layouts), the name changes too.
 
 use bytes::Bytes;
-use ecf::{ReceiptState, StampHosts};
+use ecf::StampHosts;
 use ecf_ri::{Format, Mode, Options, RiError};
 use ecf_store::{ArtifactKind, Artifacts, CompanyId, ContentHash, Receipt, StoreError, Table, receipts::Signed};
 
@@ -127,11 +127,6 @@ impl Files {
 
     /// The hash of all inputs: the name of the stored print.
     fn name(&self, receipt: &Receipt, signed: &Signed, format: Format, design: &Prepared) -> ContentHash {
-        let mode = match mode(receipt) {
-            Mode::Normal => "normal",
-            Mode::Contingency => "contingency",
-            Mode::Rejected => "rejected",
-        };
         ContentHash::of_parts([
             b"ri".as_slice(),
             ecf_ri::EDITION.as_bytes(),
@@ -139,17 +134,13 @@ impl Files {
             self.stamp_hosts.ecf.as_bytes(),
             self.stamp_hosts.fc.as_bytes(),
             format.as_str().as_bytes(),
-            mode.as_bytes(),
+            mode(receipt).as_str().as_bytes(),
             design.hash.as_bytes(),
         ])
     }
 }
 
-/// Whether the print is marked as contingency or as rejected. Only the record knows, not the document.
+/// How the print is marked. Only the record states it, not the document.
 fn mode(receipt: &Receipt) -> Mode {
-    match receipt.state {
-        ReceiptState::Contingency => Mode::Contingency,
-        ReceiptState::Rejected => Mode::Rejected,
-        _ => Mode::Normal,
-    }
+    Mode::of(receipt.state, receipt.circumstances())
 }

@@ -19,7 +19,7 @@ use crate::Exchange;
 const NO_CERTIFICATE: &str = "the company has no certificate that is valid now";
 
 impl Exchange {
-    /// Makes one attempt to annul numbers and schedules the next. The authority's part is limited to `patience`.
+    /// Makes one attempt to annul numbers and schedules the next. The authority's part is limited to `time_limit`.
     /// Returns the annulment in its new state.
     ///
     /// # Errors
@@ -29,7 +29,7 @@ impl Exchange {
         scope: &Scope,
         rnc_emisor: &Rnc,
         annulment: Annulment,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<Annulment, StoreError> {
         let now = self.clock.now();
         if annulment.state != AnnulmentState::Pending {
@@ -46,7 +46,7 @@ impl Exchange {
         let mut annulment = annulment;
         annulment.attempts = annulment.attempts.saturating_add(1);
         match self.table.take_annulled_numbers(scope, &annulment, now).await? {
-            NumbersTaken::Done => self.ask(scope, rnc_emisor, &mut annulment, patience).await?,
+            NumbersTaken::Done => self.ask(scope, rnc_emisor, &mut annulment, time_limit).await?,
             NumbersTaken::Used(used) => {
                 let used: Vec<String> = used.iter().map(ToString::to_string).collect();
                 annulment.state = AnnulmentState::Refused;
@@ -67,7 +67,7 @@ impl Exchange {
         scope: &Scope,
         rnc_emisor: &Rnc,
         annulment: &mut Annulment,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<(), StoreError> {
         let now = self.clock.now();
         let Some(identity) = self.identity(&scope.company, now).await? else {
@@ -88,7 +88,7 @@ impl Exchange {
             .tokens
             .session(scope.environment, &identity)
             .of_company(&scope.company);
-        match tokio::time::timeout(patience, session.annul(&upload)).await {
+        match tokio::time::timeout(time_limit, session.annul(&upload)).await {
             Ok(Ok(ruling)) => {
                 let answer = ruling.answer();
                 annulment.answer = Some(answer.to_json());

@@ -114,7 +114,7 @@ pub fn may_be_approved(encf: &Encf) -> Result<(), NotTaken> {
 ///
 /// # Errors
 /// The field that does not match, or that the record holds no amount to compare.
-pub fn hold_against(detail: &DetalleAprobacionComercial, receipt: &Receipt) -> Result<(), NotTaken> {
+pub fn compare(detail: &DetalleAprobacionComercial, receipt: &Receipt) -> Result<(), NotTaken> {
     if !receipt.fiscal.ecf_type.is_approved_by_buyers() {
         let why = format!("receipts of type {} are not approved", receipt.fiscal.ecf_type);
         return Err(NotTaken::because("type_not_approved", why));
@@ -156,7 +156,7 @@ pub fn hold_against(detail: &DetalleAprobacionComercial, receipt: &Receipt) -> R
 ///
 /// # Errors
 /// Failures of the store. The inner error is `answered_already` when the buyer gave a different answer before.
-pub async fn keep(
+pub async fn store(
     table: &Table,
     artifacts: &Artifacts,
     scope: &Scope,

@@ -19,11 +19,11 @@ const NO_ANSWER: &str = "no answer in time";
 
 impl Exchange {
     /// Makes one attempt to deliver an approval to each recipient that is still pending, and schedules the next. Each
-    /// call is limited to `patience`. Returns the approval in its new state.
+    /// call is limited to `time_limit`. Returns the approval in its new state.
     ///
     /// # Errors
     /// When the store fails; the due index finds the approval again.
-    pub async fn tell(&self, scope: &Scope, approval: Approval, patience: Duration) -> Result<Approval, StoreError> {
+    pub async fn send(&self, scope: &Scope, approval: Approval, time_limit: Duration) -> Result<Approval, StoreError> {
         let now = self.clock.now();
         if !approval.issuer.is_pending() && !approval.authority.is_pending() {
             self.table.record_approval(scope, &approval, None).await?;
@@ -51,17 +51,17 @@ impl Exchange {
         match self.identity(&scope.company, now).await? {
             Some(identity) => {
                 let (issuer, (authority, answer)) = tokio::join!(
-                    self.tell_issuer(scope, &approval, &identity, &xml, patience),
-                    self.tell_authority(scope, &approval, &identity, &xml, patience),
+                    self.send_to_issuer(scope, &approval, &identity, &xml, time_limit),
+                    self.send_to_authority(scope, &approval, &identity, &xml, time_limit),
                 );
                 approval.issuer = issuer;
                 approval.authority = authority;
                 approval.authority_answer = answer.or(approval.authority_answer);
             }
             None => {
-                for told in [&mut approval.issuer, &mut approval.authority] {
-                    if told.is_pending() {
-                        *told = pending(NO_CERTIFICATE, now);
+                for transmission in [&mut approval.issuer, &mut approval.authority] {
+                    if transmission.is_pending() {
+                        *transmission = pending(NO_CERTIFICATE, now);
                     }
                 }
             }
@@ -78,10 +78,10 @@ impl Exchange {
             .after(approval.attempts.saturating_sub(1))
             .filter(|_| is_open);
         if wait.is_none() {
-            for told in [&mut approval.issuer, &mut approval.authority] {
-                if told.is_pending() {
-                    told.state = TransmissionState::GivenUp;
-                    tracing::error!(approval.id = %approval.id, encf = %approval.encf, words = told.words.as_deref(), "an approval could not be told for days");
+            for transmission in [&mut approval.issuer, &mut approval.authority] {
+                if transmission.is_pending() {
+                    transmission.state = TransmissionState::GivenUp;
+                    tracing::error!(approval.id = %approval.id, encf = %approval.encf, words = transmission.words.as_deref(), "an approval could not be told for days");
                 }
             }
         }
@@ -100,13 +100,13 @@ impl Exchange {
         Ok(())
     }
 
-    async fn tell_authority(
+    async fn send_to_authority(
         &self,
         scope: &Scope,
         approval: &Approval,
         identity: &Identity,
         xml: &[u8],
-        patience: Duration,
+        time_limit: Duration,
     ) -> (Transmission, Option<String>) {
         if !approval.authority.is_pending() {
             return (approval.authority.clone(), None);
@@ -116,12 +116,12 @@ impl Exchange {
             .tokens
             .session(scope.environment, identity)
             .of_company(&scope.company);
-        let ruling = tokio::time::timeout(patience, session.send_approval(&upload)).await;
+        let ruling = tokio::time::timeout(time_limit, session.send_approval(&upload)).await;
         let now = self.clock.now();
         match ruling {
             Ok(Ok(ruling)) => {
                 let answer = ruling.answer();
-                let told = Transmission {
+                let transmission = Transmission {
                     state: match ruling {
                         Ruling::Taken(_) => TransmissionState::Taken,
                         Ruling::Refused(_) => TransmissionState::Refused,
@@ -129,7 +129,7 @@ impl Exchange {
                     words: answer.words().or_else(|| answer.estado.clone()).map(Into::into),
                     at: Some(now),
                 };
-                (told, Some(answer.to_json()))
+                (transmission, Some(answer.to_json()))
             }
             Ok(Err(error @ TaxAuthError::NotOffered { .. })) => (not_needed(error.to_string(), now), None),
             Ok(Err(error)) => {
@@ -141,25 +141,25 @@ impl Exchange {
         }
     }
 
-    async fn tell_issuer(
+    async fn send_to_issuer(
         &self,
         scope: &Scope,
         approval: &Approval,
         identity: &Identity,
         xml: &[u8],
-        patience: Duration,
+        time_limit: Duration,
     ) -> Transmission {
         if !approval.issuer.is_pending() {
             return approval.issuer.clone();
         }
-        let telling = self.try_to_tell_issuer(scope, approval, identity, xml);
-        match tokio::time::timeout(patience, telling).await {
-            Ok(told) => told,
+        let sending = self.try_to_send_to_issuer(scope, approval, identity, xml);
+        match tokio::time::timeout(time_limit, sending).await {
+            Ok(transmission) => transmission,
             Err(_) => pending(NO_ANSWER, self.clock.now()),
         }
     }
 
-    async fn try_to_tell_issuer(
+    async fn try_to_send_to_issuer(
         &self,
         scope: &Scope,
         approval: &Approval,
@@ -176,7 +176,7 @@ impl Exchange {
             },
             None => match self.issuers_address(scope, approval, identity, now).await {
                 Ok(to) => to,
-                Err(told) => return told,
+                Err(transmission) => return transmission,
             },
         };
         let document = PeerDocument {
@@ -216,7 +216,7 @@ impl Exchange {
         let wanted = if approval.attempts > 1 {
             Wanted::Fresh
         } else {
-            Wanted::Kept
+            Wanted::Cached
         };
         let known = self
             .directory

@@ -50,14 +50,14 @@ pub struct Exchange {
 
 /// Time-outs for each recipient.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
+pub struct RecipientTimeOuts {
     /// One call of the tax authority.
     pub authority: ecf_taxauth::TimeOuts,
     /// One call of another issuer.
     pub peer: ecf_webhooks::TimeOuts,
 }
 
-impl Patience {
+impl RecipientTimeOuts {
     /// Short time-outs, for a request whose caller waits.
     #[must_use]
     pub fn of_request() -> Self {
@@ -94,7 +94,7 @@ impl Exchange {
         env: &Env,
         clients: &Clients,
         clock: Clock,
-        patience: Patience,
+        time_outs: RecipientTimeOuts,
         waiting: Option<Waiting>,
     ) -> Result<Self, ecf_runtime::Error> {
         let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
@@ -104,7 +104,7 @@ impl Exchange {
             &env.required("TAXAUTH_FC_URL")?,
             &env.required("TAXAUTH_STATUS_URL")?,
         )?;
-        let taxauth = TaxAuth::new(endpoints, patience.authority)?;
+        let taxauth = TaxAuth::new(endpoints, time_outs.authority)?;
         let tokens = Tokens::new(taxauth, table.clone(), vault.clone(), clock.clone());
         let reach = if env.parsed("ALLOW_LOOPBACK_TARGETS")?.unwrap_or(false) {
             Reach::PublicAndLoopback
@@ -122,7 +122,7 @@ impl Exchange {
             }),
             directory: Directory::new(table.clone()),
             peers: Peers::new(
-                GuardedClient::new(Guard::new(reach), patience.peer)?,
+                GuardedClient::new(Guard::new(reach), time_outs.peer)?,
                 Metrics::from_env(env)?,
             ),
             table,

@@ -221,7 +221,7 @@ impl Peers {
             "a peer's seed was signed"
         );
         self.metrics
-            .tell(environment.as_str(), &[(Metric::SeedsSigned, 1)], now);
+            .emit(environment.as_str(), &[(Metric::SeedsSigned, 1)], now);
         let reply = self
             .client
             .post_document(&validation, None, "semilla.xml", signed.xml)
@@ -293,7 +293,7 @@ pub(crate) fn excerpt(reply: &Reply) -> String {
 mod tests {
     use super::*;
 
-    const PATIENCE: ecf_webhooks::TimeOuts = ecf_webhooks::TimeOuts {
+    const TIME_LIMIT: ecf_webhooks::TimeOuts = ecf_webhooks::TimeOuts {
         connect: std::time::Duration::from_secs(1),
         total: std::time::Duration::from_secs(1),
     };
@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn s6_a_seed_is_signed_once_a_peer_and_hour() {
         let peers = Peers::new(
-            GuardedClient::new(ecf_webhooks::Guard::new(ecf_webhooks::Reach::Public), PATIENCE).unwrap(),
+            GuardedClient::new(ecf_webhooks::Guard::new(ecf_webhooks::Reach::Public), TIME_LIMIT).unwrap(),
             Metrics::default(),
         );
         let key = |peer: &str| (peer.to_owned(), [1; 32]);

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use ecf::{Environment, ReceiptType, StampHosts};
 use ecf_ri::{Design, Format, Mode, Options, render};
+use serde_json::json;
 
 #[path = "../tests/ri/receipts.rs"]
 #[expect(clippy::unwrap_used, reason = "the receipts are made here")]
@@ -21,6 +22,8 @@ fn main() {
     for format in Format::ALL {
         measure("one page", &one_page, format, if quick { 1 } else { 200 });
     }
+    let export = receipts::full(ReceiptType::E46);
+    measure("export", &export, Format::A4, if quick { 1 } else { 200 });
     measure("excise", &receipts::beer(), Format::Letter, if quick { 1 } else { 200 });
     measure(
         "long names",
@@ -32,6 +35,25 @@ fn main() {
     for format in Format::ALL {
         measure("1,000 lines", &long, format, if quick { 1 } else { 20 });
     }
+    if !quick {
+        let longest = longest();
+        for format in Format::ALL {
+            measure("10,000 lines", &longest, format, 3);
+        }
+    }
+}
+
+/// A consumer invoice with the most lines that the authority accepts.
+fn longest() -> Vec<u8> {
+    let mut payload = receipts::payload(ReceiptType::E32);
+    let lines = (1..=10_000).map(|line| {
+        json!({
+            "IndicadorFacturacion": 1, "NombreItem": format!("Artículo de catálogo número {line}"), "IndicadorBienoServicio": 1,
+            "CantidadItem": 1, "UnidadMedida": "43", "PrecioUnitarioItem": format!("{}.{:02}", 4 + line % 9, line % 100)
+        })
+    });
+    payload["DetallesItems"]["Item"] = lines.collect();
+    receipts::issue(ReceiptType::E32, &payload)
 }
 
 fn measure(name: &str, signed: &[u8], format: Format, rounds: usize) {
@@ -39,7 +61,7 @@ fn measure(name: &str, signed: &[u8], format: Format, rounds: usize) {
         environment: Environment::TesteCF,
         hosts: &StampHosts::default(),
         format,
-        mode: Mode::Normal,
+        mode: Mode::Accepted,
         design: &Design::default(),
     };
     let mut size = 0;

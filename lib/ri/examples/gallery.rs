@@ -1,75 +1,82 @@
-//! Prints a receipt of every type on every paper, as PDF and as PNG: `cargo run -p ecf-ri --example gallery -- DIR`.
+//! Prints receipts of every type, in every state and on every paper: `cargo run --example gallery -- DIR`.
 //!
-//! The images in `docs/images` come from this program.
+//! Also writes `prints.json`, the list of the files. `infra/checks/prints/run` decodes and measures them, and makes the
+//! contact sheets in `docs/images`.
 
 use std::error::Error;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use ecf::{Environment, ReceiptType, StampHosts};
+use ecf::{Document, Environment, ReceiptType, Stamp, StampHosts};
 use ecf_ri::{Color, Design, Format, Mode, Options, render};
-use hayro::hayro_interpret::InterpreterSettings;
-use hayro::hayro_syntax::Pdf;
-use hayro::vello_cpu::color::palette::css::WHITE;
-use hayro::{PixmapSettings, RenderCache, RenderSettings};
+use serde_json::{Value, json};
 
 #[path = "../tests/ri/receipts.rs"]
 #[expect(clippy::unwrap_used, reason = "the receipts are made here")]
 mod receipts;
 
+/// A production receipt in each state with its own mark, and a test receipt that is held in contingency.
+const STATES: [(&str, Environment, Mode); 5] = [
+    ("valid", Environment::Ecf, Mode::Accepted),
+    ("rejected", Environment::Ecf, Mode::Rejected),
+    ("cancelled", Environment::Ecf, Mode::Cancelled),
+    ("failed", Environment::Ecf, Mode::Unsent),
+    ("contingency", Environment::TesteCF, Mode::Contingency),
+];
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let directory = std::env::args_os()
-        .nth(1)
-        .map_or_else(|| PathBuf::from("."), PathBuf::from);
+    let directory = std::env::args_os().nth(1);
+    let directory = directory.map_or_else(|| PathBuf::from("."), PathBuf::from);
     fs::create_dir_all(&directory)?;
+    let mut prints = Vec::new();
+    for receipt_type in ReceiptType::ALL {
+        let signed = receipts::full(receipt_type);
+        for state in STATES {
+            print_all(&directory, &receipt_type.to_string(), &signed, state, &mut prints)?;
+        }
+    }
+    for (name, signed) in [
+        ("31-plain", receipts::receipt(ReceiptType::E31)),
+        ("31-beer", receipts::beer()),
+        ("31-wide", receipts::wide()),
+        ("31-57-lines", receipts::long(57)),
+    ] {
+        print_all(&directory, name, &signed, STATES[0], &mut prints)?;
+        print_all(&directory, name, &signed, STATES[4], &mut prints)?;
+    }
+    fs::write(directory.join("prints.json"), Value::from(prints).to_string())?;
+    Ok(())
+}
+
+/// Prints the receipt on every paper.
+fn print_all(
+    directory: &Path,
+    name: &str,
+    signed: &[u8],
+    (state, environment, mode): (&str, Environment, Mode),
+    prints: &mut Vec<Value>,
+) -> Result<(), Box<dyn Error>> {
     let design = Design {
         logo: None,
         color: Color::new(0x1f, 0x3a, 0x5f),
         footer: Some("Gracias por preferirnos".to_owned()),
     };
-    let mut signed: Vec<(String, Vec<u8>)> = ReceiptType::ALL
-        .into_iter()
-        .map(|receipt_type| (receipt_type.to_string(), receipts::receipt(receipt_type)))
-        .collect();
-    signed.push(("31-beer".to_owned(), receipts::beer()));
-    signed.push(("31-wide".to_owned(), receipts::wide()));
-    signed.push(("31-120-lines".to_owned(), receipts::long(120)));
-    for (name, signed) in signed {
-        for format in Format::ALL {
-            let options = Options {
-                environment: Environment::TesteCF,
-                hosts: &StampHosts::default(),
-                format,
-                mode: Mode::Normal,
-                design: &design,
-            };
-            let pdf = render(&signed, &options)?;
-            let path = directory.join(format!("{name}-{format}.pdf"));
-            fs::write(&path, &pdf)?;
-            paint(pdf, &path)?;
-        }
-    }
-    Ok(())
-}
-
-/// Renders every page as an image beside the PDF.
-fn paint(pdf: Vec<u8>, path: &std::path::Path) -> Result<(), Box<dyn Error>> {
-    let pdf = Pdf::new(pdf).map_err(|error| format!("{error:?}"))?;
-    let settings = PixmapSettings {
-        x_scale: 1.5,
-        y_scale: 1.5,
-        bg_color: WHITE,
-    };
-    for (index, page) in pdf.pages().iter().enumerate() {
-        let pixmap = hayro::render(
-            page,
-            &RenderCache::new(),
-            &InterpreterSettings::default(),
-            &RenderSettings::default(),
-            &settings,
-        );
-        let image = pixmap.into_png()?;
-        fs::write(path.with_extension(format!("{}.png", index + 1)), image)?;
+    let hosts = StampHosts::default();
+    let verified = xmldsig::verify(signed, &xmldsig::Limits::default())?;
+    let document = Document::from_xml(&verified.document)?.document;
+    let code: String = verified.signature_value.chars().take(6).collect();
+    let stamp = Stamp::of(&document, environment, &code).ok_or("no stamp")?.url(&hosts);
+    for format in Format::ALL {
+        let options = Options {
+            environment,
+            hosts: &hosts,
+            format,
+            mode,
+            design: &design,
+        };
+        let file = format!("{name}-{state}-{format}.pdf");
+        fs::write(directory.join(&file), render(signed, &options)?)?;
+        prints.push(json!({"file": file, "name": name, "state": state, "format": format.as_str(), "stamp": stamp}));
     }
     Ok(())
 }

@@ -4,16 +4,19 @@
 //! [`crate::amount`]; both preserve the document's meaning.
 
 mod lines;
+mod shipment;
 mod totals;
 
 use std::fmt::Display;
 
-use ecf::catalogue::{IndicadorEnvioDiferido, ProvinciaMunicipio, TipoPago};
-use ecf::document::{Comprador, Emisor, Encabezado, InformacionReferencia};
+use ecf::Environment;
+use ecf::catalogue::{IndicadorEnvioDiferido, IndicadorMontoGravado, ProvinciaMunicipio, TipoPago, UnidadMedida};
+use ecf::document::{Comprador, Emisor, Encabezado, IdDoc, InformacionReferencia};
 
-use crate::Mode;
-use crate::amount::amount;
+use crate::amount::{amount, quantity};
+use crate::mode::{Mode, bands};
 use crate::receipt::Receipt;
+use crate::sheet::Band;
 use crate::text::printable;
 
 pub(crate) use lines::{Column, Line, Lines};
@@ -46,28 +49,30 @@ pub(crate) struct Content {
     pub(crate) totals: Vec<Total>,
     /// The code of the other currency, if the receipt has one.
     pub(crate) currency: Option<&'static str>,
-    /// Sentences that are printed below the totals.
-    pub(crate) legends: Vec<String>,
+    /// Delivery, shipment and transport.
+    pub(crate) shipment: Vec<Pair>,
+    /// Forms of payment and free texts.
+    pub(crate) notes: Vec<Pair>,
+    /// Sentences about the fiscal validity.
+    pub(crate) notices: Vec<&'static str>,
+    /// Remarks in small type.
+    pub(crate) legends: Vec<&'static str>,
     pub(crate) signature: [Pair; 2],
     /// The day and time of signing, as in the document.
     pub(crate) signed_at: ecf::FechaHora,
     pub(crate) encf: String,
-    /// The mark above the title on every sheet.
-    pub(crate) mark: Option<&'static str>,
+    /// The marks above everything else, on every sheet.
+    pub(crate) bands: Vec<Band>,
 }
 
-/// Legends of the authority's description of the modes (Informe Técnico, "Representación impresa").
+/// As worded by the authority (Informe Técnico, "Representación impresa").
 const DEFERRED: &str = "e-CF emitido en modalidad Envío Diferido, podrá ser consultado para su validez fiscal, a partir de \
                         las veinticuatro (24) horas.";
-const CONTINGENCY: &str = "e-CF emitido en modalidad de Contingencia, el cual podrá ser consultado para su validez fiscal, \
-                           a partir de las setenta y dos (72) horas.";
-/// As worded by the authority's own tool (manual of July 2026).
-const REJECTED: &str = "e-CF sin valor fiscal";
 /// Customary; it distinguishes the print from the receipt itself.
 pub(crate) const CLOSING: &str = "Representación impresa de un e-CF";
 
 impl Content {
-    pub(crate) fn of(receipt: &Receipt, mode: Mode) -> Self {
+    pub(crate) fn of(receipt: &Receipt, environment: Environment, mode: Mode) -> Self {
         let document = &receipt.document;
         let header = &document.encabezado;
         let emisor = &header.emisor;
@@ -77,16 +82,21 @@ impl Content {
         if lines.columns.contains(&Column::Itbis) {
             legends.push(
                 "ITBIS por línea, informativo: su suma puede diferir del Total ITBIS por redondeo o por descuentos y \
-                 recargos globales."
-                    .to_owned(),
+                 recargos globales.",
             );
         }
-        if header.id_doc.indicador_envio_diferido == Some(IndicadorEnvioDiferido::Diferido) {
-            legends.push(DEFERRED.to_owned());
+        if header.id_doc.indicador_monto_gravado == Some(IndicadorMontoGravado::ConItbis) {
+            legends.push("Los precios y valores de las líneas gravadas incluyen el ITBIS.");
         }
-        if mode == Mode::Contingency {
-            legends.push(CONTINGENCY.to_owned());
-        }
+        let is_deferred = header.id_doc.indicador_envio_diferido == Some(IndicadorEnvioDiferido::Diferido);
+        let notices = match mode {
+            Mode::Pending if is_deferred => vec![DEFERRED],
+            _ => is_deferred
+                .then_some(DEFERRED)
+                .into_iter()
+                .chain(mode.notice())
+                .collect(),
+        };
         let signed_at = document.fecha_hora_firma.expect("a receipt with a stamp has it");
         Self {
             title: receipt.receipt_type.title(),
@@ -100,6 +110,9 @@ impl Content {
             lines,
             totals: totals::of(document),
             currency: header.otra_moneda.tipo_moneda.map(|currency| currency.code()),
+            shipment: shipment::of(header),
+            notes: notes(header),
+            notices,
             legends,
             signature: [
                 Pair {
@@ -112,7 +125,7 @@ impl Content {
                 },
             ],
             signed_at,
-            mark: (mode == Mode::Rejected).then_some(REJECTED),
+            bands: bands(environment, mode),
             encf: value(&header.id_doc.encf).unwrap_or_default(),
         }
     }
@@ -165,6 +178,9 @@ fn buyer(comprador: &Comprador) -> Vec<Pair> {
         ("Identificador Extranjero:", text(&comprador.identificador_extranjero)),
         ("Dirección:", place),
         ("País:", text(&comprador.pais_comprador)),
+        ("Contacto:", text(&comprador.contacto_comprador)),
+        ("Correo:", text(&comprador.correo_comprador)),
+        ("Código Cliente:", text(&comprador.codigo_interno_comprador)),
     ])
 }
 
@@ -176,18 +192,66 @@ fn terms(header: &Encabezado) -> Vec<Pair> {
     });
     let currency = &header.otra_moneda;
     let rate = currency.tipo_moneda.zip(currency.tipo_cambio.as_ref());
-    let rate = rate.map(|(code, rate)| format!("{code} 1.00 = DOP {}", amount(rate)));
+    let rate = rate.map(|(code, rate)| format!("{code} 1.00 = RD$\u{a0}{}", amount(rate)));
+    let order = text(&comprador.numero_orden_compra).map(|number| match &comprador.fecha_orden_compra {
+        Some(day) => format!("{number} del {day}"),
+        None => number,
+    });
     let period = id_doc.fecha_desde.zip(id_doc.fecha_hasta);
     pairs([
         ("Condición de Pago:", pago),
         ("Fecha Límite de Pago:", value(&id_doc.fecha_limite_pago)),
         ("Período:", period.map(|(first, last)| format!("{first} al {last}"))),
-        ("Orden de Compra:", text(&comprador.numero_orden_compra)),
+        ("Orden de Compra:", order),
         ("Factura Interna:", text(&emisor.numero_factura_interna)),
         ("Pedido Interno:", text(&emisor.numero_pedido_interno)),
         ("Vendedor:", text(&emisor.codigo_vendedor)),
+        ("Responsable de Pago:", text(&comprador.responsable_pago)),
         ("Tipo de Cambio:", rate),
     ])
+}
+
+fn notes(header: &Encabezado) -> Vec<Pair> {
+    let (id_doc, emisor, comprador) = (&header.id_doc, &header.emisor, &header.comprador);
+    pairs([
+        ("Formas de Pago:", payments(id_doc)),
+        ("Cuenta:", account(id_doc)),
+        ("Nota:", text(&emisor.informacion_adicional_emisor)),
+        ("Nota del Cliente:", text(&comprador.informacion_adicional_comprador)),
+    ])
+}
+
+fn payments(id_doc: &IdDoc) -> Option<String> {
+    let payments = id_doc.tabla_formas_pago.forma_de_pago.iter().filter_map(|entry| {
+        let words = entry.forma_pago?.words();
+        let paid = entry
+            .monto_pago
+            .as_ref()
+            .map(|paid| format!(" RD$\u{a0}{}", amount(paid)));
+        Some(format!("{words}{}", paid.unwrap_or_default()))
+    });
+    Some(payments.collect::<Vec<_>>().join("; "))
+}
+
+/// The account from which a cheque or a transfer is paid.
+fn account(id_doc: &IdDoc) -> Option<String> {
+    let parts = [
+        id_doc.tipo_cuenta_pago.map(|kind| kind.words().to_owned()),
+        text(&id_doc.numero_cuenta_pago),
+        text(&id_doc.banco_pago),
+    ];
+    Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
+/// A measure with its unit in words.
+fn measure<T: Display>(value: &Option<T>, unit: Option<UnidadMedida>) -> Option<String> {
+    let value = quantity(value.as_ref()?);
+    Some(unit.map_or(value.clone(), |unit| format!("{value} {}", unit.words())))
+}
+
+/// An amount without a currency: the format does not state in which currency the costs of an export are.
+fn money<T: Display>(value: &Option<T>) -> Option<String> {
+    value.as_ref().map(|value| amount(value))
 }
 
 /// The pairs that have a value.

@@ -1,10 +1,12 @@
-//! The papers that a receipt is printed on. A new till roll is a variant with its name and its measures, here alone.
+//! The papers that a receipt is printed on. A new sheet or till roll is a variant with its name and its measures, here
+//! alone.
 
 use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
 
+use crate::letter::Page;
 use crate::roll::Roll;
 use crate::sheet::{MM, Span};
 
@@ -14,6 +16,8 @@ pub enum Format {
     /// A letter sheet, 216 × 279 mm.
     #[default]
     Letter,
+    /// An A4 sheet, 210 × 297 mm.
+    A4,
     /// A till roll of 80 mm, of which 72 mm are printed.
     Roll80,
     /// A till roll of 58 mm, of which 48 mm are printed.
@@ -28,24 +32,40 @@ pub struct UnknownFormat {
     pub given: String,
 }
 
+/// A layout and the measures that it needs.
+pub(crate) enum Layout {
+    /// Sheets of a fixed height.
+    Sheet(Page),
+    /// One column, as long as necessary.
+    Roll(Roll),
+}
+
 impl Format {
     /// All papers.
-    pub const ALL: [Self; 3] = [Self::Letter, Self::Roll80, Self::Roll58];
+    pub const ALL: [Self; 4] = [Self::Letter, Self::A4, Self::Roll80, Self::Roll58];
 
     /// The name in URLs and file names.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Letter => "letter",
+            Self::A4 => "a4",
             Self::Roll80 => "roll80",
             Self::Roll58 => "roll58",
         }
     }
 
-    /// The measures of a till roll; `None` is the letter sheet.
-    pub(crate) const fn roll(self) -> Option<Roll> {
+    /// The layout, with the measures of the paper.
+    pub(crate) const fn layout(self) -> Layout {
         match self {
-            Self::Letter => None,
-            Self::Roll80 => Some(Roll {
+            Self::Letter => Layout::Sheet(Page {
+                width: 612.0,
+                height: 792.0,
+            }),
+            Self::A4 => Layout::Sheet(Page {
+                width: 210.0 * MM,
+                height: 297.0 * MM,
+            }),
+            Self::Roll80 => Layout::Roll(Roll {
                 width: 80.0 * MM,
                 printed: Span {
                     x: 4.0 * MM,
@@ -53,7 +73,7 @@ impl Format {
                 },
                 size: 8.5,
             }),
-            Self::Roll58 => Some(Roll {
+            Self::Roll58 => Layout::Roll(Roll {
                 width: 58.0 * MM,
                 printed: Span {
                     x: 5.0 * MM,
@@ -91,7 +111,10 @@ mod tests {
         for format in Format::ALL {
             assert_eq!(format.to_string().parse(), Ok(format));
         }
-        let error = "a4".parse::<Format>().unwrap_err();
-        assert_eq!(error.to_string(), "format \"a4\" is not one of letter, roll80, roll58");
+        let error = "a5".parse::<Format>().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "format \"a5\" is not one of letter, a4, roll80, roll58"
+        );
     }
 }

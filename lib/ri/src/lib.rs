@@ -1,8 +1,9 @@
 //! The printed representation (RI) of a receipt: from its signed bytes to a PDF, with the QR code of its stamp.
 //!
 //! The crate is pure: the same bytes and the same [`Options`] give the same PDF. Everything printed is covered by the
-//! signature, except the issuer's [`Design`]. Start at [`render`]. `content` selects what is printed, in the words of
-//! the authority; `letter` and `roll` lay it out; `pdf` writes it as tagged PDF/A-2a.
+//! signature, except the issuer's [`Design`] and the marks of [`Mode`] and environment. Start at [`render`]. `content`
+//! selects what is printed, in the words of the authority; `letter` and `roll` lay it out; `pdf` writes it as tagged
+//! PDF/A-2a.
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test"))]
 
@@ -12,6 +13,7 @@ mod design;
 mod font;
 mod format;
 mod letter;
+mod mode;
 mod paging;
 mod pdf;
 mod qr;
@@ -26,12 +28,14 @@ use xmldsig::VerifyError;
 
 pub use design::{Color, Design, Logo, LogoError, UnknownColor};
 pub use format::{Format, UnknownFormat};
+pub use mode::Mode;
 
 use content::Content;
+use format::Layout;
 use receipt::Receipt;
 
 /// The version of the layouts. Stored prints of another edition are rendered again: raise it with every visible change.
-pub const EDITION: &str = "1";
+pub const EDITION: &str = "2";
 
 /// How a receipt is printed.
 #[derive(Debug, Clone, Copy)]
@@ -42,24 +46,10 @@ pub struct Options<'a> {
     pub hosts: &'a StampHosts,
     /// The paper.
     pub format: Format,
-    /// How the receipt was issued and whether it was rejected; the document does not say it.
+    /// The outcome of the receipt; the document does not state it.
     pub mode: Mode,
     /// The issuer's design.
     pub design: &'a Design,
-}
-
-/// How the receipt was issued and whether it was rejected. Deferred sending is not a mode: the document itself states
-/// it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Mode {
-    /// The authority could be reached.
-    #[default]
-    Normal,
-    /// The authority could not be reached: the print says from when the receipt can be looked up.
-    Contingency,
-    /// The authority rejected the receipt: every sheet says that it has no fiscal value, as in the authority's own
-    /// tool.
-    Rejected,
 }
 
 /// Why a receipt cannot be printed.
@@ -97,10 +87,10 @@ pub enum RiError {
 pub fn render(signed: &[u8], options: &Options<'_>) -> Result<Vec<u8>, RiError> {
     let receipt = Receipt::read(signed, options.environment, options.hosts)?;
     let symbol = qr::Symbol::of(&receipt.stamp)?;
-    let content = Content::of(&receipt, options.mode);
-    let sheets = match options.format.roll() {
-        None => letter::lay_out(&receipt, &content, options.design, &symbol),
-        Some(roll) => roll::lay_out(&receipt, &content, options.design, &roll, &symbol),
+    let content = Content::of(&receipt, options.environment, options.mode);
+    let sheets = match options.format.layout() {
+        Layout::Sheet(page) => letter::lay_out(&receipt, &content, options.design, &page, &symbol),
+        Layout::Roll(roll) => roll::lay_out(&receipt, &content, options.design, &roll, &symbol),
     };
     pdf::write(&sheets, &content, &symbol, options.design)
 }

@@ -117,7 +117,7 @@ fn cut(lines: Range<usize>, room: &Room<'_>, ends_receipt: bool) -> Vec<Range<us
     let mut start = lines.start;
     loop {
         let rest: f32 = room.heights[start..lines.end].iter().sum();
-        if rest <= if ends_receipt { room.last } else { room.page } {
+        if start == lines.end || rest <= if ends_receipt { room.last } else { room.page } {
             sheets.push(start..lines.end);
             return sheets;
         }
@@ -165,6 +165,7 @@ mod tests {
     fn totals_stand_alone_below_a_line_that_leaves_no_room() {
         assert_eq!(ends(&[80.0], 100.0, 50.0), [1, 1]);
         assert_eq!(ends(&[120.0, 10.0], 100.0, 50.0), [1, 2]);
+        assert_eq!(ends(&[10.0], -5.0, -5.0), [1, 1], "a head that leaves no room at all");
     }
 
     #[test]

@@ -109,7 +109,7 @@ impl Writer<'_> {
     fn head(&self, sheet: &mut Sheet) -> f32 {
         let content = self.content;
         let span = self.roll.printed;
-        let mut y = MARGIN;
+        let mut y = self.bands(sheet, MARGIN);
         if let Some(logo) = &self.design.logo {
             let (width, height) = logo.fitted(LOGO.0.min(span.width), LOGO.1);
             sheet.elements.push(Element {
@@ -136,9 +136,6 @@ impl Writer<'_> {
             y = sheet.text(Role::Paragraph, contact, span, y, self.regular().centered());
         }
         y = self.rule(sheet, y);
-        if let Some(mark) = content.mark {
-            y = sheet.text(Role::Paragraph, mark, span, y, self.bold(4.0).centered()) + 1.0;
-        }
         y = sheet.text(Role::Heading, content.title, span, y, self.bold(1.5).centered()) + 1.0;
         y = self.pairs(sheet, &content.identity, y);
         if !content.buyer.is_empty() || !content.terms.is_empty() {
@@ -164,6 +161,12 @@ impl Writer<'_> {
     fn pairs(&self, sheet: &mut Sheet, pairs: &[Pair], y: f32) -> f32 {
         pairs.iter().fold(y, |y, pair| {
             sheet.pair(pair.label, &pair.value, self.roll.printed, y, self.regular())
+        })
+    }
+
+    fn bands(&self, sheet: &mut Sheet, y: f32) -> f32 {
+        self.content.bands.iter().fold(y, |y, band| {
+            sheet.band(band, self.roll.printed, y, self.roll.size + 5.0, Color::BLACK) + 4.0
         })
     }
 
@@ -237,8 +240,15 @@ impl Writer<'_> {
         for (row, total) in rows.iter().enumerate() {
             y = self.total(sheet, total, Table::Totals(index), row, y);
         }
+        if number.is_none_or(|(number, count)| number == count) {
+            y = self.pairs(sheet, &self.content.shipment, y + 3.0);
+            y = self.pairs(sheet, &self.content.notes, y);
+        }
         let mut foot = Sheet::default();
-        y += 3.0;
+        y = self.bands(&mut foot, y + 5.0);
+        for notice in &self.content.notices {
+            y = foot.text(Role::Paragraph, notice, span, y, self.bold(0.5).centered()) + 3.0;
+        }
         let style = Style::regular(self.roll.size - 1.0).centered();
         for legend in &self.content.legends {
             y = foot.text(Role::Paragraph, legend, span, y, style) + 2.0;

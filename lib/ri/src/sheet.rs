@@ -165,6 +165,15 @@ pub(crate) struct Span {
     pub(crate) width: f32,
 }
 
+/// A conspicuous band across the sheet: one word, and its meaning.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Band {
+    pub(crate) word: &'static str,
+    pub(crate) text: &'static str,
+    /// Whether the band is filled, with text in contrast; otherwise it is a frame with black text.
+    pub(crate) is_filled: bool,
+}
+
 impl Element {
     pub(crate) fn new(role: Role) -> Self {
         Self {
@@ -202,6 +211,20 @@ impl Element {
             role: Role::Artifact,
             marks: self.marks.clone(),
         }
+    }
+
+    /// A copy, lower on the sheet.
+    pub(crate) fn lowered(&self, by: f32) -> Self {
+        let mut element = self.clone();
+        for mark in &mut element.marks {
+            match mark {
+                Mark::Text { baseline: y, .. }
+                | Mark::Fill { y, .. }
+                | Mark::Logo { y, .. }
+                | Mark::Symbol { y, .. } => *y += by,
+            }
+        }
+        element
     }
 }
 
@@ -242,6 +265,61 @@ impl Sheet {
         }
         self.elements.push(element);
         end
+    }
+
+    /// Writes a band whose word has the type size `size`. The text is beside the word if both fit, otherwise below it.
+    /// Returns where the band ends.
+    pub(crate) fn band(&mut self, band: &Band, span: Span, y: f32, size: f32, color: Color) -> f32 {
+        const INSET: f32 = 3.0;
+        let inner = Span {
+            x: span.x + 2.0 * INSET,
+            width: span.width - 4.0 * INSET,
+        };
+        let ink = if band.is_filled { color.contrast() } else { Color::BLACK };
+        let mut word = Style::bold(size).colored(ink).centered();
+        let widest = word.width(band.word);
+        if widest > inner.width {
+            word.size *= inner.width / widest;
+        }
+        let text = Style::bold((size * 0.55).max(7.5)).colored(ink).centered();
+        let (first, second) = (word.width(band.word), text.width(band.text));
+        let both = first + size + second;
+        let mut words = Element::new(Role::Paragraph);
+        let top = y + INSET;
+        let end = if both <= inner.width {
+            let left = Span {
+                x: inner.x + (inner.width - both) / 2.0,
+                width: first,
+            };
+            let right = Span {
+                x: left.x + first + size,
+                width: second,
+            };
+            let end = words.write(&[band.word.to_owned()], left, top, word);
+            words.write(&[band.text.to_owned()], right, top + word.size - text.size, text);
+            end
+        } else {
+            let y = words.write(&[band.word.to_owned()], inner, top, word);
+            words.write(&text.lines(band.text, inner.width), inner, y, text)
+        };
+        let height = end + INSET - y;
+        if band.is_filled {
+            self.fill(span, y, height, color);
+        } else {
+            self.frame(span, y, height);
+        }
+        self.elements.push(words);
+        y + height
+    }
+
+    /// Draws a black frame as decoration.
+    pub(crate) fn frame(&mut self, span: Span, y: f32, height: f32) {
+        const LINE: f32 = 1.0;
+        let side = |x| Span { x, width: LINE };
+        self.fill(span, y, LINE, Color::BLACK);
+        self.fill(span, y + height - LINE, LINE, Color::BLACK);
+        self.fill(side(span.x), y, height, Color::BLACK);
+        self.fill(side(span.x + span.width - LINE), y, height, Color::BLACK);
     }
 
     /// Fills a box as decoration.

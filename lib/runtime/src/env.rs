@@ -86,7 +86,7 @@ impl Env {
 }
 
 fn process_variable(name: &'static str) -> Result<Option<String>, EnvError> {
-    #[expect(clippy::disallowed_methods, reason = "this module is the environment's only door")]
+    #[expect(clippy::disallowed_methods, reason = "only this module reads the environment")]
     let value = std::env::var(name);
     match value {
         Ok(value) => Ok(Some(value)),

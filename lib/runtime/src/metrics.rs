@@ -123,7 +123,7 @@ impl Metrics {
     }
 
     /// Emits values, in total for the function and by environment of the tax authority.
-    pub fn tell(&self, environment: &str, values: &[(Metric, u64)], now: Timestamp) {
+    pub fn emit(&self, environment: &str, values: &[(Metric, u64)], now: Timestamp) {
         let Some(log) = &self.0 else { return };
         let line = line(&log.function, environment, values, now);
         let mut out = log.out.lock().unwrap_or_else(PoisonError::into_inner);

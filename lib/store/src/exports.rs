@@ -26,12 +26,12 @@ pub struct Exports {
 
 /// A stored archive.
 #[derive(Debug)]
-pub struct KeptExport {
+pub struct StoredExport {
     pub size_bytes: u64,
     body: ByteStream,
 }
 
-impl KeptExport {
+impl StoredExport {
     /// The next chunk of the archive.
     ///
     /// # Errors
@@ -64,10 +64,10 @@ impl Exports {
     ///
     /// # Errors
     /// Fails when S3 fails.
-    pub async fn find(&self, scope: &Scope, content: &ContentHash) -> Result<Option<KeptExport>, StoreError> {
+    pub async fn find(&self, scope: &Scope, content: &ContentHash) -> Result<Option<StoredExport>, StoreError> {
         let key = Self::object(scope, content);
         match self.client.get_object().bucket(&self.bucket).key(key).send().await {
-            Ok(answer) => Ok(Some(KeptExport {
+            Ok(answer) => Ok(Some(StoredExport {
                 size_bytes: answer.content_length.and_then(|size| size.try_into().ok()).unwrap_or(0),
                 body: answer.body,
             })),

@@ -8,7 +8,7 @@
 //! |---|---|---|---|
 //! | API key → company and environment | [`Table::api_key_by_hash`] | `key#{sha256}` | ½ read |
 //! | API keys of a company | [`Table::api_keys`], [`Table::api_key`] | `co#{company}` / `key#{id}` | by page, 1 read |
-//! | last use of API keys | [`Table::note_key_use`], [`Table::key_uses`] | `ku#{company}` / `{id}`; `cnt#…` | 1 write an hour, by page |
+//! | last use of API keys | [`Table::record_key_use`], [`Table::key_uses`] | `ku#{company}` / `{id}`; `cnt#…` | 1 write an hour, by page |
 //! | replay check, receipt by id | [`Table::receipt`] | `r#{company}#{env}#{id}` | 1 read |
 //! | next number of a range | [`Table::take_next_number`] | `seq#{company}#{env}` / `{type}#{start}` | ½ read, 1 write |
 //! | ranges; opening, changing | [`Table::ranges`], [`Table::open_range`], [`Table::change_range`] | `seq#{company}#{env}` | by page; 4 writes |
@@ -43,8 +43,8 @@
 //! | subscriptions of a company | [`Table::webhooks`] | `wh#{company}#{env}` | by page |
 //! | attempts of a webhook | [`Table::deliveries`] | `wd#{company}#{env}#{webhook}` / id | by page |
 //! | undelivered events of a webhook | [`Table::undelivered`], [`Table::undelivered_of`] | `wu#{company}#{env}#{webhook}` / event | 2 writes + 2 index an attempt |
-//! | an announcement | [`Table::create_announcement`], [`Table::untold_announcement`] | `an#{company}#{env}#{id}` | 1 write + 1 index, 1 read |
-//! | a received receipt, with its announcement | [`Table::keep_received`] | `in#…`, `iu#…`, `il#…`, `an#…` | 8 writes + 1 index |
+//! | an announcement | [`Table::create_announcement`], [`Table::undelivered_announcement`] | `an#{company}#{env}#{id}` | 1 write + 1 index, 1 read |
+//! | a received receipt, with its announcement | [`Table::store_received`] | `in#…`, `iu#…`, `il#…`, `an#…` | 8 writes + 1 index |
 //! | was it received before? | [`Table::was_received`] | `il#{company}#{env}#{rnc}` / e-NCF | 1 read |
 //! | inbox: all, unread or acknowledged | [`Table::inbox`], [`Table::inbox_item`] | `in#…`, `iu#…`, `ia#…` / id | by page, 1 read |
 //! | all receipts received in a span of time | [`Table::walk_inbox`], [`Table::count_inbox`] | `in#…` / id | by page |
@@ -67,9 +67,9 @@
 //! | a changed profile | [`Table::update_company`] | `co#{company}` | 1 write |
 //! | a company's additions to its prints | [`Table::design`], [`Table::change_design`] | `co#{company}` / `design` | 1 read, 1 write |
 //! | certificates of a company | [`Table::certificates`], [`Table::activate_certificate`] | `co#{company}` / `cert#{id}` | by page; 4 writes |
-//! | a P12 without its company | [`Table::note_unclaimed_p12`], [`Table::drop_unclaimed_p12`] | `uc#{company}#{env}` | 1 write + 1 index each |
+//! | a P12 without its company | [`Table::record_unclaimed_p12`], [`Table::drop_unclaimed_p12`] | `uc#{company}#{env}` | 1 write + 1 index each |
 //! | an invitation | [`Table::invitation_is_good`], [`Table::create_company`] | `inv#{sha256}` | 1 read, 2 writes |
-//! | rate limit of an address | [`Table::take_turn`] | `turn#{door}#{sha256}` / window | 1 write |
+//! | rate limit of an address | [`Table::count_request`] | `turn#{limit}#{sha256}` / window | 1 write |
 //! | a repeated sign-up | [`Table::signup`] | `su#{sha256}` | 1 read |
 
 #![warn(clippy::float_arithmetic)]
@@ -110,7 +110,7 @@ pub use ids::{
 };
 pub use jobs::{ExchangeJob, IssuingJob, ReceiptJob, SubmissionJob, WebhookJob};
 pub use next::NextStep;
-pub use operator_secret::{KeptSecret, OperatorSecret};
+pub use operator_secret::{CachedSecret, OperatorSecret};
 pub use profiles::Profiles;
 pub use queues::{JobQueue, LONGEST_DELAY, QueueUrls, Queues, SubmissionUrls};
 pub use recent::Recent;
@@ -119,6 +119,6 @@ pub use settings::stamp_hosts;
 pub use table::{
     FieldEdit, Table, announcements, annulments, api_keys, approvals, attempts, audit, authority, breaker,
     certificates, closing, companies, counters, deliveries, designs, directory, due, fiscal_day, inbox, key_uses,
-    notices, numbers, receipts, receipts::Receipt, tokens, turns, undelivered, webhooks,
+    notices, numbers, rate_limits, receipts, receipts::Receipt, tokens, undelivered, webhooks,
 };
 pub use vault::Vault;

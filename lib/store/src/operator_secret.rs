@@ -39,21 +39,21 @@ type Read = Option<(Timestamp, Option<Zeroizing<String>>)>;
 
 /// One such secret, cached for minutes. Clones share the cache.
 #[derive(Clone)]
-pub struct KeptSecret {
+pub struct CachedSecret {
     vault: Vault,
     secret: OperatorSecret,
     read: Arc<Mutex<Read>>,
 }
 
-impl fmt::Debug for KeptSecret {
+impl fmt::Debug for CachedSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KeptSecret")
+        f.debug_struct("CachedSecret")
             .field("secret", &self.secret)
             .finish_non_exhaustive()
     }
 }
 
-impl KeptSecret {
+impl CachedSecret {
     /// This secret of this vault.
     pub fn new(vault: Vault, secret: OperatorSecret) -> Self {
         Self {

@@ -29,12 +29,12 @@ pub mod key_uses;
 mod keys;
 pub mod notices;
 pub mod numbers;
+pub mod rate_limits;
 pub mod receipts;
 #[cfg(feature = "testing")]
 mod seeding;
 mod seeds;
 pub mod tokens;
-pub mod turns;
 mod unclaimed;
 pub mod undelivered;
 pub mod webhooks;

@@ -27,7 +27,7 @@ use crate::{StoreError, certificate_file::CertificateFile, ids::CompanyId, opera
 
 mod encryption;
 
-pub use encryption::{KeptUnder, SecretsPage};
+pub use encryption::{EncryptedSecret, SecretsPage};
 
 /// First byte of every ciphertext, so that another scheme can follow.
 const SEALED_V1: u8 = 1;

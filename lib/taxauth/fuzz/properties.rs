@@ -13,7 +13,7 @@ use crate::body::Body;
 use crate::services::autenticacion::{grant, is_seed};
 use crate::services::{Submissions, consultatrackids};
 use crate::token::Token;
-use crate::verdict::Verdict;
+use crate::verdict::Estado;
 
 /// For any answer: what is stored is bounded and is JSON, and a verdict needs a code or a state.
 pub fn answer(bytes: &[u8]) {
@@ -21,7 +21,7 @@ pub fn answer(bytes: &[u8]) {
     assert!(answer.raw.len() <= 8 * 1024 && answer.mensajes.len() <= 100);
     let json: serde_json::Value = serde_json::from_str(&answer.to_json()).unwrap();
     assert!(json.is_object());
-    if Verdict::of(&answer) != Verdict::Unclear {
+    if Estado::of(&answer) != Estado::Unclear {
         assert!(answer.codigo.is_some() || answer.estado.is_some());
     }
     assert!(answer.words().is_none_or(|words| !words.trim().is_empty()));
@@ -29,7 +29,7 @@ pub fn answer(bytes: &[u8]) {
     match consultatrackids::read(&Body::read(bytes), answer.clone()) {
         Submissions::Found(found) => assert!(found.iter().all(|one| !one.track_id.trim().is_empty())),
         // "None" leads to a resend.
-        Submissions::None(_) => assert!(!Verdict::of(&answer).is_acceptance()),
+        Submissions::None(_) => assert!(!Estado::of(&answer).is_acceptance()),
         Submissions::Unclear(_) => {}
     }
 }

@@ -11,9 +11,9 @@ use crate::error::TaxAuthError;
 use crate::session::Session;
 
 /// How long an entry is valid.
-const LISTED_KEPT: SignedDuration = SignedDuration::from_hours(6);
+const LISTED_MAX_AGE: SignedDuration = SignedDuration::from_hours(6);
 /// How long "not listed" is valid: taxpayers join every day.
-const UNLISTED_KEPT: SignedDuration = SignedDuration::from_hours(1);
+const UNLISTED_MAX_AGE: SignedDuration = SignedDuration::from_hours(1);
 /// The shortest time between two queries for one taxpayer when a caller demands a fresh entry.
 const REFRESH_SPACING: SignedDuration = SignedDuration::from_mins(1);
 
@@ -21,7 +21,7 @@ const REFRESH_SPACING: SignedDuration = SignedDuration::from_mins(1);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
     /// Any valid entry of the cache.
-    Kept,
+    Cached,
     /// At most a minute old: the caller's delivery to the cached address failed.
     Fresh,
 }
@@ -63,15 +63,15 @@ impl Directory {
     ///
     /// # Errors
     /// When the table fails.
-    pub async fn kept(
+    pub async fn cached(
         &self,
         environment: ecf::Environment,
         rnc: &Rnc,
         wanted: Wanted,
         now: Timestamp,
     ) -> Result<Option<DirectoryListing>, StoreError> {
-        let kept = self.table.directory_listing(environment, rnc, now).await?;
-        Ok(kept.filter(|listing| will_do(listing, wanted, now)))
+        let cached = self.table.directory_listing(environment, rnc, now).await?;
+        Ok(cached.filter(|listing| will_do(listing, wanted, now)))
     }
 
     /// The entry of a taxpayer. Queries the authority when the cache has no valid entry.
@@ -86,8 +86,8 @@ impl Directory {
         now: Timestamp,
     ) -> Result<Known, DirectoryError> {
         let environment = session.environment();
-        let kept = self.table.directory_listing(environment, rnc, now).await?;
-        if let Some(listing) = &kept
+        let cached = self.table.directory_listing(environment, rnc, now).await?;
+        if let Some(listing) = &cached
             && will_do(listing, wanted, now)
         {
             return Ok(Known {
@@ -101,7 +101,7 @@ impl Directory {
                 self.table.record_directory_listing(environment, rnc, &listing).await?;
                 Ok(Known { listing, problem: None })
             }
-            Err(error) => match kept {
+            Err(error) => match cached {
                 Some(listing) => Ok(Known {
                     listing,
                     problem: Some(error),
@@ -115,8 +115,8 @@ impl Directory {
 fn will_do(listing: &DirectoryListing, wanted: Wanted, now: Timestamp) -> bool {
     let longest = match (wanted, &listing.entry) {
         (Wanted::Fresh, _) => REFRESH_SPACING,
-        (Wanted::Kept, Some(_)) => LISTED_KEPT,
-        (Wanted::Kept, None) => UNLISTED_KEPT,
+        (Wanted::Cached, Some(_)) => LISTED_MAX_AGE,
+        (Wanted::Cached, None) => UNLISTED_MAX_AGE,
     };
     now.duration_since(listing.checked_at) < longest
 }

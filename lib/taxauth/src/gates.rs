@@ -52,13 +52,13 @@ struct Known {
 
 /// The caller: the party whose failures the breaker counts, and the probes that it runs.
 #[derive(Debug)]
-pub(crate) struct Caller {
+pub(crate) struct CallingParty {
     party: String,
     /// By host, the version of the breaker at which this caller became the probe; 0: it is not.
     probes: [AtomicU64; Host::ALL.len()],
 }
 
-impl Caller {
+impl CallingParty {
     pub(crate) fn new(party: String) -> Self {
         Self {
             party,
@@ -103,7 +103,7 @@ impl Gates {
     }
 
     /// Admits a call, and claims the probe if the breaker asks for one.
-    pub(crate) async fn pass(&self, environment: Environment, host: Host, caller: &Caller) -> Result<(), Held> {
+    pub(crate) async fn pass(&self, environment: Environment, host: Host, caller: &CallingParty) -> Result<(), Held> {
         let now = self.clock.now();
         let mut known = self.known(environment, now).await;
         let condition = &mut known.get_mut(&environment).expect("it was read").condition;
@@ -143,7 +143,7 @@ impl Gates {
     }
 
     /// Records a failure that shows the host to be down.
-    pub(crate) async fn note_failure(&self, environment: Environment, host: Host, caller: &Caller) {
+    pub(crate) async fn record_failure(&self, environment: Environment, host: Host, caller: &CallingParty) {
         self.change(environment, host, |breaker, now| {
             breaker::after_failure(breaker, &caller.party, caller.is_probing(host, breaker), now)
         })
@@ -151,13 +151,13 @@ impl Gates {
     }
 
     /// Records that a call was answered.
-    pub(crate) async fn note_success(&self, environment: Environment, host: Host) {
+    pub(crate) async fn record_success(&self, environment: Environment, host: Host) {
         self.change(environment, host, |breaker, _| breaker::after_success(breaker))
             .await;
     }
 
     /// Records the status service's answer about a host.
-    pub(crate) async fn note_status(&self, environment: Environment, host: Host, available: bool) {
+    pub(crate) async fn record_status(&self, environment: Environment, host: Host, available: bool) {
         self.change(environment, host, |breaker, now| {
             breaker::after_status(breaker, available, now)
         })
@@ -179,7 +179,7 @@ impl Gates {
             match self.table.replace_breaker(environment, host, &seen, next).await {
                 Ok((current, is_ours)) => {
                     if is_ours {
-                        tell(environment, host, &seen, &current);
+                        log_change(environment, host, &seen, &current);
                     }
                     *condition.breaker_mut(host) = current;
                     if is_ours {
@@ -259,7 +259,7 @@ pub fn held_until(condition: &AuthorityCondition, now: Timestamp) -> [Option<Tim
     [receipts, receipts.max(until(Host::Fc))]
 }
 
-fn tell(environment: Environment, host: Host, before: &Breaker, after: &Breaker) {
+fn log_change(environment: Environment, host: Host, before: &Breaker, after: &Breaker) {
     match (&before.open, &after.open) {
         (None, Some(open)) => {
             tracing::error!(%environment, %host, cause = ?open.cause, until = %open.probe_at, "the authority is out of reach: calls are held");

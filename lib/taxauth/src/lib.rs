@@ -4,7 +4,7 @@
 //! concurrent calls, and has one method per service. Its parts:
 //!
 //! - [`Endpoints`]: the address of each service, all configurable;
-//! - [`Answer`]: an answer of the authority in any of its forms, and [`Verdict`]: what the answer means;
+//! - [`Answer`]: an answer of the authority in any of its forms, and [`Estado`]: what the answer means;
 //! - [`Gates`]: the circuit breaker and maintenance windows of each host;
 //! - [`TaxAuthError`]: sorted by whether an upload may have been taken, which decides about a resend;
 //! - [`Directory`]: the addresses of electronic taxpayers, cached for hours;
@@ -44,12 +44,12 @@ pub use endpoints::{Endpoints, EndpointsError, Service, where_to_look};
 pub use error::{Lost, TaxAuthError};
 pub use gates::{Gates, Held, current_window, held_until, passage};
 pub use services::{
-    ReceiptQuery, ReceiptState, ResultQuery, Ruling, Sent, Submission, Submissions, SummaryQuery, read_grant,
+    ReceiptQuery, ResultQuery, Ruling, Sent, StateAnswer, Submission, Submissions, SummaryQuery, read_grant,
 };
 pub use session::Session;
 pub use status::StatusError;
 pub use token::Token;
 pub use tokens::{TokenError, Tokens, Waiting};
 pub use upload::Upload;
-pub use verdict::{Judged, Verdict};
+pub use verdict::{Estado, Judged};
 pub use watch::{Checked, StatusWatch};

@@ -9,8 +9,8 @@ use xmldsig::Identity;
 
 use crate::endpoints::Service;
 use crate::error::TaxAuthError;
-use crate::gates::Caller;
-use crate::services::{ReceiptQuery, ReceiptState, ResultQuery, Ruling, Sent, Submissions, SummaryQuery};
+use crate::gates::CallingParty;
+use crate::services::{ReceiptQuery, ResultQuery, Ruling, Sent, StateAnswer, Submissions, SummaryQuery};
 use crate::token::Token;
 use crate::tokens::{Lane, TokenError, Tokens};
 use crate::upload::Upload;
@@ -35,7 +35,7 @@ pub struct Session<'a> {
     environment: Environment,
     identity: &'a Identity,
     lane: Arc<Lane>,
-    caller: Arc<Caller>,
+    caller: Arc<CallingParty>,
 }
 
 impl<'a> Session<'a> {
@@ -46,7 +46,7 @@ impl<'a> Session<'a> {
             environment,
             identity,
             lane,
-            caller: Arc::new(Caller::new(party)),
+            caller: Arc::new(CallingParty::new(party)),
         }
     }
 
@@ -55,7 +55,7 @@ impl<'a> Session<'a> {
     #[must_use]
     pub fn of_company(self, company: &CompanyId) -> Self {
         Self {
-            caller: Arc::new(Caller::new(company.to_string())),
+            caller: Arc::new(CallingParty::new(company.to_string())),
             ..self
         }
     }
@@ -131,7 +131,7 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// When the service cannot be queried; a retry is safe.
-    pub async fn receipt_state(&self, receipt: ReceiptQuery<'_>) -> Result<ReceiptState, TaxAuthError> {
+    pub async fn receipt_state(&self, receipt: ReceiptQuery<'_>) -> Result<StateAnswer, TaxAuthError> {
         self.call(Service::ConsultaEstado, |token| async move {
             self.tokens
                 .taxauth()
@@ -201,20 +201,20 @@ impl<'a> Session<'a> {
         let token = self.token().await?;
         let gates = self.tokens.gates();
         gates.pass(self.environment, service.host(), &self.caller).await?;
-        match self.noted(service, request(token.clone())).await {
+        match self.recorded(service, request(token.clone())).await {
             Err(TaxAuthError::Unauthorized { service }) => {
                 tracing::info!(%service, environment = %self.environment, "the token was not accepted, taking another");
                 self.tokens
                     .forget(&self.lane, self.environment, self.identity, &token)
                     .await?;
-                self.noted(service, request(self.token().await?)).await
+                self.recorded(service, request(self.token().await?)).await
             }
             outcome => outcome,
         }
     }
 
     /// Makes a call and records what its result shows about the host.
-    async fn noted<T>(
+    async fn recorded<T>(
         &self,
         service: Service,
         request: impl Future<Output = Result<T, TaxAuthError>>,
@@ -222,11 +222,11 @@ impl<'a> Session<'a> {
         let outcome = self.limited(request).await.flatten();
         let gates = self.tokens.gates();
         match &outcome {
-            Ok(_) => gates.note_success(self.environment, service.host()).await,
-            Err(error) if error.is_answer() => gates.note_success(self.environment, service.host()).await,
+            Ok(_) => gates.record_success(self.environment, service.host()).await,
+            Err(error) if error.is_answer() => gates.record_success(self.environment, service.host()).await,
             Err(error) => {
                 if let Some(host) = error.outage() {
-                    gates.note_failure(self.environment, host, &self.caller).await;
+                    gates.record_failure(self.environment, host, &self.caller).await;
                 }
             }
         }

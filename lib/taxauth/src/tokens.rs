@@ -22,7 +22,7 @@ use crate::answer::Answer;
 use crate::client::TaxAuth;
 use crate::endpoints::Service;
 use crate::error::TaxAuthError;
-use crate::gates::{Caller, Gates, Held};
+use crate::gates::{CallingParty, Gates, Held};
 use crate::services::autenticacion::Odd;
 use crate::session::{MAX_CALLS, Session};
 use crate::token::Token;
@@ -196,7 +196,7 @@ impl Tokens {
         lane: &Lane,
         environment: Environment,
         identity: &Identity,
-        caller: &Caller,
+        caller: &CallingParty,
     ) -> Result<Token, TokenError> {
         let failures_before = lane.failures.load(Ordering::Acquire);
         let mut held = lane.held.lock().await;
@@ -243,7 +243,7 @@ impl Tokens {
         lane: &Lane,
         environment: Environment,
         identity: &Identity,
-        caller: &Caller,
+        caller: &CallingParty,
     ) -> Result<Granted, TokenError> {
         // A caller without the private key must not get the shared token.
         identity.prove()?;
@@ -272,7 +272,7 @@ impl Tokens {
                     if let TokenError::Authority(error) = error
                         && let Some(host) = error.outage()
                     {
-                        self.gates.note_failure(environment, host, caller).await;
+                        self.gates.record_failure(environment, host, caller).await;
                     }
                 }
                 return outcome;

@@ -5,7 +5,7 @@ use crate::body::plain;
 
 /// The authority's verdict on a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Estado {
     /// Not judged yet (3): ask again.
     InProcess,
     /// Unknown to the authority (0): wait and ask again, never resend blindly.
@@ -23,7 +23,7 @@ pub enum Verdict {
     Unclear,
 }
 
-impl Verdict {
+impl Estado {
     /// Whether the verdict can no longer change.
     #[must_use]
     pub fn is_final(self) -> bool {
@@ -82,7 +82,7 @@ impl Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judged {
     /// What the answer says.
-    pub verdict: Verdict,
+    pub verdict: Estado,
     /// The answer itself, with its messages.
     pub answer: Answer,
 }
@@ -90,7 +90,7 @@ pub struct Judged {
 impl Judged {
     pub(crate) fn of(answer: Answer) -> Self {
         Self {
-            verdict: Verdict::of(&answer),
+            verdict: Estado::of(&answer),
             answer,
         }
     }
@@ -100,27 +100,27 @@ impl Judged {
 mod tests {
     use super::*;
 
-    fn verdict(body: &str) -> Verdict {
-        Verdict::of(&Answer::read(body.as_bytes()))
+    fn verdict(body: &str) -> Estado {
+        Estado::of(&Answer::read(body.as_bytes()))
     }
 
     #[test]
     fn codes_and_words_give_the_verdict_alone_or_together() {
-        let burned = Verdict::Rejected {
+        let burned = Estado::Rejected {
             secuencia_utilizada: Some(true),
         };
-        let freed = Verdict::Rejected {
+        let freed = Estado::Rejected {
             secuencia_utilizada: Some(false),
         };
         let cases = [
-            (r#"{"codigo":0,"estado":"No encontrado"}"#, Verdict::NotFound),
-            (r#"{"codigo":"0","estado":"TrackId no encontrado."}"#, Verdict::NotFound),
+            (r#"{"codigo":0,"estado":"No encontrado"}"#, Estado::NotFound),
+            (r#"{"codigo":"0","estado":"TrackId no encontrado."}"#, Estado::NotFound),
             (
                 r#"{"codigo":1,"estado":"Aceptado","secuenciaUtilizada":true}"#,
-                Verdict::Accepted,
+                Estado::Accepted,
             ),
-            (r#"{"codigo":"01"}"#, Verdict::Accepted),
-            (r#"{"estado":"ACEPTADO"}"#, Verdict::Accepted),
+            (r#"{"codigo":"01"}"#, Estado::Accepted),
+            (r#"{"estado":"ACEPTADO"}"#, Estado::Accepted),
             (
                 r#"{"codigo":"2","estado":"Rechazado","secuenciaUtilizada":true}"#,
                 burned,
@@ -128,20 +128,20 @@ mod tests {
             (r#"{"codigo":2,"secuenciaUtilizada":false}"#, freed),
             (
                 r#"{"estado":"Rechazado"}"#,
-                Verdict::Rejected {
+                Estado::Rejected {
                     secuencia_utilizada: None,
                 },
             ),
-            (r#"{"codigo":3,"estado":"En Proceso"}"#, Verdict::InProcess),
+            (r#"{"codigo":3,"estado":"En Proceso"}"#, Estado::InProcess),
             (
                 r#"{"codigo":4,"estado":"Aceptado Condicional"}"#,
-                Verdict::ConditionallyAccepted,
+                Estado::ConditionallyAccepted,
             ),
             (
                 r#"{"codigo":1,"estado":"Aceptado Condicional"}"#,
-                Verdict::ConditionallyAccepted,
+                Estado::ConditionallyAccepted,
             ),
-            (r#"{"codigo":4,"estado":"Aceptado"}"#, Verdict::ConditionallyAccepted),
+            (r#"{"codigo":4,"estado":"Aceptado"}"#, Estado::ConditionallyAccepted),
         ];
         for (body, expected) in cases {
             assert_eq!(verdict(body), expected, "{body}");
@@ -163,7 +163,7 @@ mod tests {
             r#"{"title":"Not Found","status":404}"#,
             "<html><title>Aceptado</title></html>",
         ] {
-            assert_eq!(verdict(body), Verdict::Unclear, "{body}");
+            assert_eq!(verdict(body), Estado::Unclear, "{body}");
         }
     }
 }

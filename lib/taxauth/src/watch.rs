@@ -5,7 +5,7 @@
 
 use ecf::Environment;
 use ecf_store::{
-    KeptSecret, OperatorSecret, StoreError, Table, Vault,
+    CachedSecret, OperatorSecret, StoreError, Table, Vault,
     authority::{AuthorityCondition, AuthorityStatus, MaintenanceWindow, ServiceStatus},
     breaker::Host,
 };
@@ -31,7 +31,7 @@ pub enum Checked {
 #[derive(Debug)]
 pub struct StatusWatch {
     taxauth: TaxAuth,
-    key: KeptSecret,
+    key: CachedSecret,
     table: Table,
 }
 
@@ -48,7 +48,7 @@ impl StatusWatch {
     pub fn new(taxauth: TaxAuth, vault: Vault, table: Table) -> Self {
         Self {
             taxauth,
-            key: KeptSecret::new(vault, OperatorSecret::TaxauthStatusKey),
+            key: CachedSecret::new(vault, OperatorSecret::TaxauthStatusKey),
             table,
         }
     }
@@ -81,12 +81,12 @@ impl StatusWatch {
         }
         self.table.record_status_check(now, problem.as_deref()).await?;
         for environment in Environment::ALL {
-            self.keep(gates, environment, &answers, now).await?;
+            self.record(gates, environment, &answers, now).await?;
         }
         Ok(Checked::Now)
     }
 
-    async fn keep(
+    async fn record(
         &self,
         gates: &Gates,
         environment: Environment,
@@ -107,7 +107,7 @@ impl StatusWatch {
         if current_window(&condition, now).is_none() {
             for host in Host::ALL {
                 if let Some(available) = answers.said(environment, host, now) {
-                    gates.note_status(environment, host, available).await;
+                    gates.record_status(environment, host, available).await;
                 }
             }
         }

@@ -50,11 +50,11 @@ impl Head<'_> {
     }
 }
 
-/// Keeps the announcement, then queues its telling; a message that is lost is found on the due index. `false`: the same was
-/// announced before, and nothing is queued.
+/// Stores an announcement, then enqueues its delivery; when the message is lost, housekeeping finds the announcement on the due
+/// index. `false`: the same was announced before, and nothing is enqueued.
 ///
 /// # Errors
-/// When the store does not take it. After a failed queue the announcement is kept and will be told.
+/// When it is not stored or not enqueued. An announcement that is stored and not enqueued is delivered later.
 pub async fn announce(
     table: &Table,
     queues: &Queues,
@@ -64,15 +64,19 @@ pub async fn announce(
     if !table.create_announcement(scope, announcement).await? {
         return Ok(false);
     }
-    tell(queues, scope, &announcement.id).await?;
+    enqueue_announcement(queues, scope, &announcement.id).await?;
     Ok(true)
 }
 
-/// Queues the telling of an announcement that is kept already.
+/// Enqueues the delivery of a stored announcement.
 ///
 /// # Errors
-/// When the queue does not take it; the announcement will be told nevertheless.
-pub async fn tell(queues: &Queues, scope: &Scope, announcement: &AnnouncementId) -> Result<(), StoreError> {
+/// When the queue does not take it; the announcement is delivered later.
+pub async fn enqueue_announcement(
+    queues: &Queues,
+    scope: &Scope,
+    announcement: &AnnouncementId,
+) -> Result<(), StoreError> {
     let job = WebhookJob::Announce {
         scope: *scope,
         announcement: *announcement,

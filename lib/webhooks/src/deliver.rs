@@ -85,7 +85,7 @@ impl GuardedClient {
         }
     }
 
-    /// Posts JSON that is no event, signed as events are if there is a secret; anything but a 2xx status is a failure.
+    /// Posts JSON that is not an event, signed as events are if there is a secret; anything but a 2xx status is a failure.
     ///
     /// # Errors
     /// Why there was no answer, or which status there was.
@@ -198,7 +198,7 @@ pub struct Attempt {
     pub error: Option<DeliveryError>,
 }
 
-/// Why a receiver gave no answer. The words are for whoever owns the address: they name no inner detail.
+/// Why a receiver gave no answer. The words are for the owner of the address: they name no inner detail.
 #[derive(Debug, thiserror::Error)]
 pub enum DeliveryError {
     /// The address itself is not called.
@@ -224,7 +224,7 @@ pub enum DeliveryError {
     Broken(#[source] reqwest::Error),
 }
 
-/// Delivers an event: signs the bytes, posts them, and tells how it went. Never fails: a failure is an attempt.
+/// Delivers an event: signs the bytes, posts them, and returns the attempt. Never fails: a failure is an attempt.
 pub async fn deliver(
     client: &GuardedClient,
     url: &str,
@@ -313,7 +313,7 @@ fn retry_after(response: &Response) -> Option<Duration> {
 }
 
 /// The first bytes of the answer as text without control characters. A body that breaks or stalls is cut there: the
-/// status has already told the outcome.
+/// status is the outcome already.
 async fn excerpt(response: &mut Response) -> Option<String> {
     let mut bytes = Vec::new();
     while bytes.len() < MAX_EXCERPT_BYTES {

@@ -195,7 +195,7 @@ events! {
 }
 
 payload! {
-    /// A range passed a threshold; each is told once.
+    /// A range passed a threshold; each is published once.
     SequenceEvent<'a> {
         environment: &'a str = text("The environment of the range"),
         ecf_type: &'a str = text("The type of its receipts"),
@@ -304,7 +304,7 @@ pub enum News<'a> {
         range_end: u64,
         /// How many are left.
         remaining: u64,
-        /// The threshold that was passed; each is told once.
+        /// The threshold that was passed; each is published once.
         threshold: u64,
     },
     /// A range expires in no more than `threshold_days`.
@@ -321,7 +321,7 @@ pub enum News<'a> {
         valid_until: Date,
         /// How many days there are until then.
         days_left: i64,
-        /// The threshold that was passed; each is told once.
+        /// The threshold that was passed; each is published once.
         threshold_days: i64,
     },
     /// A receipt stopped without a verdict.

@@ -23,7 +23,7 @@ mod secret;
 mod signature;
 mod subscription;
 
-pub use announcement::{announce, tell};
+pub use announcement::{announce, enqueue_announcement};
 pub use backoff::{DEAD_AFTER, PAUSE_AFTER, WINDOW, backoff};
 pub use deliver::{Attempt, DeliveryError, GuardedClient, Reply, TimeOuts, deliver};
 pub use event::{Audience, Declaration, EventName, News};

@@ -7,7 +7,7 @@ use ecf::ReceiptState;
 
 use crate::event::{Audience, EventName};
 
-/// Names of steps that are no fiscal states: a subscriber may name them, and never hears of them.
+/// Names of steps that are not fiscal states: a subscriber may name them, and gets no event for them.
 const NEVER_DELIVERED: [&str; 2] = ["signed", "submitted"];
 
 /// Wildcards that mean the three fiscal states.
@@ -41,7 +41,7 @@ impl fmt::Display for EventName {
     }
 }
 
-/// A name that is no event.
+/// A name that is not an event.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is not an event that is delivered")]
 pub struct NotAnEvent {

@@ -36,8 +36,8 @@ pub use pkcs12::{
     InspectedCertificate, InspectedKey, Inspection, P12Error, P12Problem, Protection, Reencrypted, inspect_pkcs12,
     pkcs12_file,
 };
-pub use sign::{SignError, Signed, sign, sign_foreign};
+pub use sign::{SignError, SignedDocument, sign, sign_foreign};
 pub use trust::{Authorities, AuthoritiesError, Chain, UntrustedError};
 pub use unsigned::without_signature;
-pub use verify::{Check, Outcome, Report, Verified, VerifyError, examine, verify};
+pub use verify::{Check, CheckResult, Report, Verified, VerifyError, examine, verify};
 pub use xml::{Limits, XmlError, XmlErrorKind};

@@ -22,7 +22,7 @@ use crate::xml::{Limits, XmlError};
 /// A signed document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Signed {
+pub struct SignedDocument {
     /// The document with its signature: the bytes to store and to send. Five characters of its text are references: `"
     /// ' © ® €`.
     pub xml: Vec<u8>,
@@ -55,7 +55,7 @@ pub enum SignError {
 /// # Errors
 ///
 /// [`SignError::NotCanonical`] when the bytes do not start and end with the root's tags, or the root has attributes.
-pub fn sign(canonical_xml: &[u8], identity: &Identity) -> Result<Signed, SignError> {
+pub fn sign(canonical_xml: &[u8], identity: &Identity) -> Result<SignedDocument, SignError> {
     let root_end = check_root(canonical_xml)?;
     let digest = Sha256::digest(canonical_xml).into();
     let body = signed_info_body(&digest);
@@ -74,7 +74,7 @@ pub fn sign(canonical_xml: &[u8], identity: &Identity) -> Result<Signed, SignErr
 ///
 /// [`SignError::Xml`] when the document is not well-formed or exceeds a limit, [`SignError::AlreadySigned`] when it has
 /// a signature.
-pub fn sign_foreign(xml: &[u8], identity: &Identity, limits: &Limits) -> Result<Signed, SignError> {
+pub fn sign_foreign(xml: &[u8], identity: &Identity, limits: &Limits) -> Result<SignedDocument, SignError> {
     let text = reader::decode(xml, limits)?;
     let options = Options {
         method: Method::Inclusive,
@@ -136,7 +136,7 @@ fn finish(
     signed_info_body: &str,
     signed_info: &[u8],
     identity: &Identity,
-) -> Result<Signed, SignError> {
+) -> Result<SignedDocument, SignError> {
     let signature_value = STANDARD.encode(identity.sign_digest(&Sha256::digest(signed_info).into())?);
     let certificate = identity.certificate_base64();
     let (before, after) = document.split_at(root_end);
@@ -154,7 +154,7 @@ fn finish(
         after,
     ];
     let xml = parts.concat();
-    Ok(Signed {
+    Ok(SignedDocument {
         xml,
         signature_value,
         digest,

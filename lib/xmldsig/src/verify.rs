@@ -25,7 +25,7 @@ use crate::rsa;
 use crate::xml::reader;
 use crate::xml::{Limits, XmlError};
 
-pub use report::{Check, Outcome, Report};
+pub use report::{Check, CheckResult, Report};
 use signature::{Reference, Signature};
 
 /// The result of a successful verification.
@@ -142,7 +142,7 @@ pub fn examine(xml: &[u8], limits: &Limits) -> Report {
 }
 
 fn run(xml: &[u8], limits: &Limits, report: &mut Report) -> Option<Verified> {
-    let text = report.keep(
+    let text = report.record(
         Check::WellFormed,
         reader::decode(xml, limits).map_err(VerifyError::from),
     )?;
@@ -151,12 +151,12 @@ fn run(xml: &[u8], limits: &Limits, report: &mut Report) -> Option<Verified> {
         limits,
         drop_blank_text: false,
     };
-    let mut document = report.keep(Check::WellFormed, as_received.document(Method::Inclusive))?;
-    let found = report.keep(Check::OneSignature, one_signature(std::mem::take(&mut document.found)))?;
-    let signature = report.keep(Check::Structure, Signature::read(text, &found, limits))?;
-    let method = report.keep(Check::Algorithms, signature.algorithms());
-    let reference = report.keep(Check::Reference, signature.reference());
-    let signers = report.keep(Check::Certificate, signers(&signature.certificates));
+    let mut document = report.record(Check::WellFormed, as_received.document(Method::Inclusive))?;
+    let found = report.record(Check::OneSignature, one_signature(std::mem::take(&mut document.found)))?;
+    let signature = report.record(Check::Structure, Signature::read(text, &found, limits))?;
+    let method = report.record(Check::Algorithms, signature.algorithms());
+    let reference = report.record(Check::Reference, signature.reference());
+    let signers = report.record(Check::Certificate, signers(&signature.certificates));
     report.certificate = signers
         .as_ref()
         .and_then(|signers| signers.first())
@@ -192,8 +192,8 @@ fn run(xml: &[u8], limits: &Limits, report: &mut Report) -> Option<Verified> {
         digest,
         signer,
     } = attempt;
-    let digest = digest.and_then(|outcome| report.keep(Check::Digest, outcome));
-    let signer = signer.and_then(|outcome| report.keep(Check::SignatureValue, outcome));
+    let digest = digest.and_then(|outcome| report.record(Check::Digest, outcome));
+    let signer = signer.and_then(|outcome| report.record(Check::SignatureValue, outcome));
     digest?;
     let mut certificates: Vec<_> = claims.signers?.into_iter().map(|one| one.certificate).collect();
     let certificate = certificates.remove(signer?);

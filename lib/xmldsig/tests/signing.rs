@@ -7,10 +7,10 @@ mod common;
 use common::{identity, receipt, run, shared, write};
 use openssl::pkey::PKey;
 use openssl::rsa::Rsa;
-use xmldsig::{Limits, Method, SignError, Signed, canonicalize, sign, sign_foreign, verify};
+use xmldsig::{Limits, Method, SignError, SignedDocument, canonicalize, sign, sign_foreign, verify};
 
 /// Verifies with our verifier and, if installed, with xmlsec1.
-fn assert_verifies(name: &str, signed: &Signed) {
+fn assert_verifies(name: &str, signed: &SignedDocument) {
     let verified = verify(&signed.xml, &Limits::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert!(!verified.whitespace_dropped);
     assert_eq!(verified.signature_value, signed.signature_value);

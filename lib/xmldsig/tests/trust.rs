@@ -55,7 +55,7 @@ fn pem(parties: &[&Party]) -> String {
 const NO_ISSUER: &str = "neither the trusted authorities nor the file have its issuer";
 
 fn is_untrusted(result: &Result<(), UntrustedError>, reason: &str) -> bool {
-    matches!(result, Err(doubt) if doubt.reason == reason)
+    matches!(result, Err(error) if error.reason == reason)
 }
 
 #[test]
@@ -66,13 +66,13 @@ fn a_certificate_of_a_trusted_authority_is_vouched_for_and_any_other_is_not() {
     trusted.vouch_for(&identity(&signer, &[&signer]), now()).unwrap();
 
     let stranger = issued(&namesake);
-    let doubt = trusted.vouch_for(&identity(&stranger, &[&stranger, &namesake]), now());
+    let error = trusted.vouch_for(&identity(&stranger, &[&stranger, &namesake]), now());
     let reason = "no certificate of its issuer's name has the key that signed it, with 2048 bits or more";
-    assert!(is_untrusted(&doubt, reason), "{doubt:?}");
+    assert!(is_untrusted(&error, reason), "{error:?}");
     let own = Party::new("Firmante", "RNC130000001", from(), to()).unwrap();
-    let doubt = trusted.vouch_for(&identity(&own, &[&own]), now());
+    let error = trusted.vouch_for(&identity(&own, &[&own]), now());
     assert_eq!(
-        doubt.unwrap_err().to_string(),
+        error.unwrap_err().to_string(),
         "no chain leads from the certificate's issuer, C=DO, CN=Firmante, serialNumber=RNC130000001, to a trusted authority: \
          the certificate is its own issuer"
     );
@@ -95,8 +95,8 @@ fn a_signers_certificate_vouches_for_nobody_else() {
     let signer = issued(&top);
     // Its key can sign anything, but its certificate is not an authority's.
     let forged = signer.issue("Otro", "RNC101000001", from(), to()).unwrap();
-    let doubt = authorities(&[&top]).vouch_for(&identity(&forged, &[&forged, &signer]), now());
-    assert!(is_untrusted(&doubt, NO_ISSUER), "{doubt:?}");
+    let error = authorities(&[&top]).vouch_for(&identity(&forged, &[&forged, &signer]), now());
+    assert!(is_untrusted(&error, NO_ISSUER), "{error:?}");
     let refused = Authorities::from_pem(&pem(&[&top, &signer])).unwrap_err();
     assert!(matches!(&refused, AuthoritiesError::NotAnAuthority { subject } if subject.contains("Firmante")));
 }
@@ -111,14 +111,14 @@ fn every_link_must_be_valid_at_the_time_that_is_asked_about() {
         (to() + 1.second(), "a certificate of the chain has expired"),
         (from() - 1.second(), "a certificate of the chain is not valid yet"),
     ] {
-        let doubt = trusted.vouch_for(&identity, outside);
-        assert!(is_untrusted(&doubt, reason), "{outside} {doubt:?}");
+        let error = trusted.vouch_for(&identity, outside);
+        assert!(is_untrusted(&error, reason), "{outside} {error:?}");
     }
     let brief = Party::authority("Breve", from(), now() - 1.second(), None).unwrap();
     let signer = issued(&brief);
-    let doubt = authorities(&[&brief]).vouch_for(&self::identity(&signer, &[&signer]), now());
+    let error = authorities(&[&brief]).vouch_for(&self::identity(&signer, &[&signer]), now());
     let reason = "the trusted authority's own certificate is not valid now";
-    assert!(is_untrusted(&doubt, reason), "{doubt:?}");
+    assert!(is_untrusted(&error, reason), "{error:?}");
 }
 
 fn key(bits: u32) -> PKey<Private> {
@@ -184,7 +184,7 @@ fn a_link_that_proves_nothing_is_no_link() {
             .build2("")
             .unwrap();
         let identity = Identity::from_pkcs12(&file.to_der().unwrap(), "", now()).unwrap();
-        trusted.vouch_for(&identity, now()).map_err(|doubt| doubt.reason)
+        trusted.vouch_for(&identity, now()).map_err(|error| error.reason)
     };
     assert_eq!(vouch(&strong, true, MessageDigest::sha256()), Ok(()));
     for (link_key, signs, digest, reason) in [
@@ -197,8 +197,8 @@ fn a_link_that_proves_nothing_is_no_link() {
             "neither the trusted authorities nor the file have its issuer",
         ),
     ] {
-        let doubt = vouch(link_key, signs, digest).unwrap_err();
-        assert!(doubt.contains(reason), "{doubt}");
+        let error = vouch(link_key, signs, digest).unwrap_err();
+        assert!(error.contains(reason), "{error}");
     }
 }
 
@@ -221,10 +221,10 @@ fn what_names_no_authorities_is_refused() {
 #[test]
 fn an_authoritys_certificate_signs_no_documents() {
     let (top, own) = (root("Raíz"), root("Propia"));
-    let doubt = authorities(&[&top]).vouch_for(&identity(&own, &[&own]), now());
+    let error = authorities(&[&top]).vouch_for(&identity(&own, &[&own]), now());
     assert!(
-        is_untrusted(&doubt, "the certificate is an authority's, not a signer's"),
-        "{doubt:?}"
+        is_untrusted(&error, "the certificate is an authority's, not a signer's"),
+        "{error:?}"
     );
 }
 

@@ -6,7 +6,7 @@ mod common;
 
 use common::{identity, receipt, shared};
 use proptest::prelude::*;
-use xmldsig::{Check, Limits, Outcome, VerifyError, XmlErrorKind, examine, sign, verify};
+use xmldsig::{Check, CheckResult, Limits, VerifyError, XmlErrorKind, examine, sign, verify};
 
 fn refusal(xml: &str) -> VerifyError {
     verify(xml.as_bytes(), &Limits::default()).expect_err("it must be refused")
@@ -314,14 +314,14 @@ fn the_report_tells_every_check() {
             .collect::<Vec<_>>()
     };
     let xml = signed();
-    assert!(outcomes(&xml).iter().all(|outcome| *outcome == Outcome::Passed));
+    assert!(outcomes(&xml).iter().all(|outcome| *outcome == CheckResult::Passed));
     // A changed document with an intact signature: only the digest check fails.
     let report = examine(xml.replace("187.50", "187.51").as_bytes(), &Limits::default());
     assert!(!report.is_valid());
     assert!(report.certificate.is_some());
     for (check, outcome) in report.outcomes() {
         assert_eq!(
-            matches!(outcome, Outcome::Failed(_)),
+            matches!(outcome, CheckResult::Failed(_)),
             check == Check::Digest,
             "{check:?} {outcome:?}"
         );
@@ -330,13 +330,13 @@ fn the_report_tells_every_check() {
     let weak = outcomes(&xml.replace("xmldsig-more#rsa-sha256", "xmldsig-more#rsa-md5"));
     assert!(matches!(
         weak[Check::Algorithms as usize],
-        Outcome::Failed(VerifyError::SignatureMethod(_))
+        CheckResult::Failed(VerifyError::SignatureMethod(_))
     ));
-    assert_eq!(weak[Check::Digest as usize], Outcome::Passed);
-    assert_eq!(weak[Check::SignatureValue as usize], Outcome::NotReached);
+    assert_eq!(weak[Check::Digest as usize], CheckResult::Passed);
+    assert_eq!(weak[Check::SignatureValue as usize], CheckResult::NotReached);
     let broken = outcomes("<a>");
-    assert!(matches!(broken[0], Outcome::Failed(_)));
-    assert!(broken[1..].iter().all(|outcome| *outcome == Outcome::NotReached));
+    assert!(matches!(broken[0], CheckResult::Failed(_)));
+    assert!(broken[1..].iter().all(|outcome| *outcome == CheckResult::NotReached));
     let codes: std::collections::BTreeSet<_> = Check::ALL.into_iter().map(Check::code).collect();
     assert_eq!(codes.len(), Check::ALL.len());
 }

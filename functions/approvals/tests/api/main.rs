@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use xmldsig::Identity;
 
 /// Time limit; no call on loopback takes that long.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIME_LIMIT: Duration = Duration::from_secs(20);
 pub(crate) const ENCF: &str = "E310000000001";
 /// The buyer of the test kit's receipts.
 pub(crate) const BUYER: &str = "131880681";
@@ -78,7 +78,7 @@ impl World {
                 .build()
                 .await,
             peer: Peer::start().await,
-            http: reqwest::Client::builder().timeout(PATIENCE).build().unwrap(),
+            http: reqwest::Client::builder().timeout(TIME_LIMIT).build().unwrap(),
             router: router(app),
             simulator,
             stack,

@@ -87,7 +87,7 @@ async fn who_hangs_up_finds_it_in_the_bucket_and_a_bucket_that_fails_keeps_nobod
     api.stack.calls().inject("PutObject", 1, Fault::NotSent);
     let whole = api.get("").await;
     assert_eq!(whole.status, 200);
-    assert!(auditor.kept(&plan).await.unwrap().is_none());
+    assert!(auditor.stored(&plan).await.unwrap().is_none());
 
     let mut pieces = Box::pin(auditor.clone().stream(plan.clone(), u64::MAX));
     let first = pieces.next().await.unwrap().unwrap();
@@ -95,7 +95,7 @@ async fn who_hangs_up_finds_it_in_the_bucket_and_a_bucket_that_fails_keeps_nobod
     drop(pieces);
     let mut kept = None;
     for _ in 0..200 {
-        kept = auditor.kept(&plan).await.unwrap();
+        kept = auditor.stored(&plan).await.unwrap();
         if kept.is_some() {
             break;
         }
@@ -111,9 +111,9 @@ async fn what_changed_while_it_was_made_is_not_kept_under_the_name_of_what_was()
     let auditor = api.auditor();
     let plan = auditor.plan(api.everything(), api.stack.clock().now()).await.unwrap();
     api.end(&receipt, ReceiptState::Accepted, false).await;
-    let refused = auditor.clone().keep(plan.clone()).await;
+    let refused = auditor.clone().store(plan.clone()).await;
     assert!(matches!(refused, Err(AuditError::Changed)), "{refused:?}");
-    assert!(auditor.kept(&plan).await.unwrap().is_none());
+    assert!(auditor.stored(&plan).await.unwrap().is_none());
 }
 
 #[tokio::test]

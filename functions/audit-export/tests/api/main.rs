@@ -16,7 +16,7 @@ use audit_export::App;
 use axum::Router;
 use ecf::ReceiptState;
 use ecf_evidence::Files;
-use ecf_evidence::audit::{Auditor, Order};
+use ecf_evidence::audit::{ArchiveRequest, Auditor};
 use ecf_store::{
     ArtifactKind, ContentHash, Exports, Identities, Receipt,
     inbox::InboxItem,
@@ -73,8 +73,8 @@ impl Api {
         Auditor::new(self.stack.table(), files, exports, Identities::new(self.stack.vault()))
     }
 
-    pub(crate) fn everything(&self) -> Order {
-        Order {
+    pub(crate) fn everything(&self) -> ArchiveRequest {
+        ArchiveRequest {
             scope: self.company.scope,
             span: Span::default(),
         }

@@ -32,7 +32,7 @@ pub(crate) struct ContentView {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FileNameView {
     given: Option<String>,
-    /// Absent when it cannot be told, or any name will do.
+    /// Absent when it cannot be determined, or any name is allowed.
     expected: Option<String>,
     /// Absent when no name was given or expected.
     fits: Option<bool>,

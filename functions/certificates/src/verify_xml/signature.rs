@@ -6,7 +6,7 @@ use ecf_certificates::Owner;
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
-use xmldsig::{Certificate, Outcome, Report};
+use xmldsig::{Certificate, CheckResult, Report};
 
 /// Characters of the security code.
 const CODE_LENGTH: usize = 6;
@@ -39,9 +39,9 @@ impl SignatureView {
     pub(super) fn of(report: &Report) -> Self {
         let checks = report.outcomes().map(|(check, outcome)| {
             let (outcome, reason) = match outcome {
-                Outcome::Passed => ("passed", None),
-                Outcome::Failed(error) => ("failed", Some(error.to_string())),
-                Outcome::NotReached => ("not_reached", None),
+                CheckResult::Passed => ("passed", None),
+                CheckResult::Failed(error) => ("failed", Some(error.to_string())),
+                CheckResult::NotReached => ("not_reached", None),
             };
             CheckView {
                 check: check.code(),

@@ -16,7 +16,7 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 /// Time limit; no call on loopback takes that long.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIME_LIMIT: Duration = Duration::from_secs(20);
 const PATH: &str = "/api/v1/taxauth/directory";
 const BUYER: &str = "131880681";
 
@@ -50,7 +50,7 @@ impl World {
         let world = Self {
             key: stack.company().await.api_key,
             simulator,
-            http: reqwest::Client::builder().timeout(PATIENCE).build().unwrap(),
+            http: reqwest::Client::builder().timeout(TIME_LIMIT).build().unwrap(),
             router: directory::router(app),
             stack,
         };

@@ -184,7 +184,7 @@ async fn a_type_or_switch_that_there_is_not_is_told() {
     let path = file_of(&receipt, "signed-xml");
     let refused = api.get(&format!("{path}?refresh=maybe")).await.expect(422);
     assert_eq!(refused["detail"][0]["loc"], json!(["query", "refresh"]));
-    let refused = api.get(&format!("{path}?format=a4")).await.expect(422);
+    let refused = api.get(&format!("{path}?format=a5")).await.expect(422);
     let papers = ecf_ri::Format::ALL.map(|format| format!("'{format}'"));
     let (last, others) = papers.split_last().unwrap();
     assert_eq!(

@@ -54,7 +54,7 @@ async fn what_is_signed_can_be_printed_at_once() {
             "{query}"
         );
     }
-    let bad = api.get(&format!("{}?format=a4", path_of(&receipt, "pdf"))).await;
+    let bad = api.get(&format!("{}?format=a5", path_of(&receipt, "pdf"))).await;
     assert_eq!(bad.status, 422);
 }
 

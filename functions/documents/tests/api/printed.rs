@@ -6,6 +6,7 @@ use ecf::ReceiptState;
 use ecf_store::{
     FieldEdit, Receipt,
     designs::{DesignChanges, LogoKind, StoredLogo},
+    receipts::{Recorded, Withdrawal},
 };
 use jiff::SignedDuration;
 
@@ -62,6 +63,7 @@ async fn each_paper_is_a_file_of_its_own() {
     let mut seen = Vec::new();
     for (format, name) in [
         ("letter", "130000001E320000000001.pdf"),
+        ("a4", "130000001E320000000001-a4.pdf"),
         ("roll80", "130000001E320000000001-roll80.pdf"),
         ("roll58", "130000001E320000000001-roll58.pdf"),
     ] {
@@ -88,8 +90,10 @@ async fn the_legend_of_a_contingency_is_printed_while_it_lasts() {
     let held = api.get(&ri_of(&receipt, "")).await;
     assert_eq!((normal.status.as_u16(), held.status.as_u16()), (200, 200));
     assert_ne!(held.bytes, normal.bytes);
+    // A print before the verdict is marked as pending.
     api.accept(&receipt).await;
-    assert_eq!(api.get(&ri_of(&receipt, "")).await.bytes, normal.bytes);
+    let accepted = api.get(&ri_of(&receipt, "")).await.bytes;
+    assert!(accepted != normal.bytes && accepted != held.bytes);
 }
 
 #[tokio::test]
@@ -98,6 +102,19 @@ async fn a_rejected_receipt_is_printed_as_one_without_fiscal_value() {
     let receipt = api.receipt("E310000000001").await;
     let before = api.get(&ri_of(&receipt, "")).await;
     api.judge(&receipt, ReceiptState::Rejected).await;
+    let after = api.get(&ri_of(&receipt, "")).await;
+    assert_eq!((before.status.as_u16(), after.status.as_u16()), (200, 200));
+    assert_ne!(after.bytes, before.bytes);
+}
+
+#[tokio::test]
+async fn a_print_of_before_is_not_handed_out_for_a_withdrawn_receipt() {
+    let api = Api::start().await;
+    let receipt = api.receipt("E310000000001").await;
+    let before = api.get(&ri_of(&receipt, "")).await;
+    let (table, now) = (api.stack.table(), api.stack.clock().now());
+    let withdrawn = table.withdraw(&receipt.scope, &receipt, Withdrawal::Cancel, now).await;
+    assert!(matches!(withdrawn.unwrap(), Recorded::Now(_)));
     let after = api.get(&ri_of(&receipt, "")).await;
     assert_eq!((before.status.as_u16(), after.status.as_u16()), (200, 200));
     assert_ne!(after.bytes, before.bytes);

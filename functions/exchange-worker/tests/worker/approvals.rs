@@ -49,7 +49,7 @@ impl World {
         approval
     }
 
-    fn tell(&self, approval: &Approval, attempt: u32) -> ExchangeJob {
+    fn job(&self, approval: &Approval, attempt: u32) -> ExchangeJob {
         ExchangeJob::Approval {
             scope: self.company.scope,
             approval: approval.id,
@@ -74,7 +74,7 @@ async fn whoever_was_told_is_not_told_again() {
     let approval = world.approval().await;
     world.peer.answer_next(PeerAnswer::Status(503));
     // The second attempt follows at once: the test kit's queue ignores delays.
-    world.run(world.tell(&approval, 0)).await;
+    world.run(world.job(&approval, 0)).await;
     let now = world.now(&approval).await;
     assert_eq!((now.attempts, now.issuer.state), (2, TransmissionState::Taken));
     // The authority rejects this message, which is its final answer.
@@ -82,8 +82,8 @@ async fn whoever_was_told_is_not_told_again() {
     assert!(now.authority_answer.is_some());
     assert_eq!(now.next_action_at, None);
     assert_eq!(world.peer.documents("aprobacioncomercial").len(), 2);
-    world.run(world.tell(&approval, 0)).await;
-    world.run(world.tell(&approval, 2)).await;
+    world.run(world.job(&approval, 0)).await;
+    world.run(world.job(&approval, 2)).await;
     assert_eq!(world.peer.documents("aprobacioncomercial").len(), 2);
 }
 
@@ -97,7 +97,7 @@ async fn who_cannot_be_told_for_days_is_given_up() {
     }
     let mut attempt = 0;
     for _ in 0..40 {
-        world.run(world.tell(&approval, attempt)).await;
+        world.run(world.job(&approval, attempt)).await;
         let now = world.now(&approval).await;
         let Some(next) = now.next_action_at else { break };
         attempt = now.attempts;
@@ -111,11 +111,11 @@ async fn who_cannot_be_told_for_days_is_given_up() {
 impl World {
     /// Runs an unfinished annulment of the numbers 10 to 19, and returns its state afterwards.
     async fn annul(&self) -> Annulment {
-        let annulment = self.keep_annulment().await;
+        let annulment = self.store_annulment().await;
         self.annul_again(&annulment).await
     }
 
-    async fn keep_annulment(&self) -> Annulment {
+    async fn store_annulment(&self) -> Annulment {
         let (scope, now) = (&self.company.scope, self.stack.clock().now());
         let range = ("E310000000010".parse().unwrap(), "E310000000019".parse().unwrap());
         let at = ecf::FechaHora::at(now);
@@ -194,7 +194,7 @@ async fn k4_an_annulment_that_is_refused_later_gives_its_numbers_back() {
 #[tokio::test]
 async fn r9_an_annulment_whose_worker_died_keeps_its_numbers_when_the_authority_refuses_to_annul_them_twice() {
     let world = World::start().await;
-    let kept = world.keep_annulment().await;
+    let kept = world.store_annulment().await;
     let (table, now) = (world.stack.table(), world.stack.clock().now());
     let until = now + SignedDuration::from_mins(1);
     let claimed = table.claim_annulment(&world.company.scope, &kept, now, until).await;

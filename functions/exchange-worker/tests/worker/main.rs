@@ -21,7 +21,7 @@ use exchange_worker::{App, handle};
 use serde_json::{Value, json};
 
 /// Time limit; no call on loopback takes that long.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIME_LIMIT: Duration = Duration::from_secs(20);
 pub(crate) const ENCF: &str = "E310000000001";
 /// The buyer of the test kit's receipts.
 pub(crate) const BUYER: &str = "131880681";
@@ -68,7 +68,7 @@ impl World {
             .unwrap(),
             company: stack.company_builder().verified().build().await,
             peer: Peer::start().await,
-            http: reqwest::Client::builder().timeout(PATIENCE).build().unwrap(),
+            http: reqwest::Client::builder().timeout(TIME_LIMIT).build().unwrap(),
             simulator,
             stack,
         }

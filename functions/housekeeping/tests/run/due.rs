@@ -143,8 +143,8 @@ async fn an_announcement_whose_message_was_lost_is_queued_again_until_it_was_tol
         run(&world.app).await.unwrap();
         assert_eq!(world.events().await, std::slice::from_ref(&job));
     }
-    assert!(table.announcement_told(&scope, &new.id).await.unwrap());
-    assert!(!table.announcement_told(&scope, &new.id).await.unwrap());
+    assert!(table.record_announcement_delivered(&scope, &new.id).await.unwrap());
+    assert!(!table.record_announcement_delivered(&scope, &new.id).await.unwrap());
     world.advance(TEN_MINUTES);
     run(&world.app).await.unwrap();
     assert_eq!(world.events().await, []);

@@ -8,7 +8,7 @@ use ecf_store::{
     due::SHARDS,
     numbers::{NewRange, NextNumber, Numbering, Range, RangeChanges, RangeOpened},
 };
-use ecf_testkit::{Fault, Told};
+use ecf_testkit::{EmittedMetrics, Fault};
 use housekeeping::run;
 use jiff::SignedDuration;
 
@@ -198,7 +198,7 @@ impl World {
                 .unwrap()
                 .unwrap();
             table
-                .announcement_told(&self.company.scope, &announcement)
+                .record_announcement_delivered(&self.company.scope, &announcement)
                 .await
                 .unwrap();
             bodies.push(serde_json::from_slice(&kept.body).unwrap());
@@ -287,7 +287,7 @@ async fn a_range_that_expires_is_told_on_the_first_day_of_warning_without_any_re
 #[tokio::test]
 async fn the_operator_is_told_every_day_how_long_a_certificate_serves() {
     let mut world = World::start().await;
-    let (metrics, told) = Told::metrics();
+    let (metrics, told) = EmittedMetrics::metrics();
     world.app.metrics = metrics;
     world.open_until(1_000, "31-12-2026").await;
     let company = world.stack.table().company(&world.company.scope.company).await.unwrap();
@@ -444,7 +444,7 @@ async fn a4_a_company_is_warned_of_a_range_that_it_numbers_by_itself() {
     world.advance(QUIET);
     run(&world.app).await.unwrap();
     let range = world.range().await;
-    assert_eq!((range.available(), range.told_low), (2, Some(10)));
+    assert_eq!((range.available(), range.published_low), (2, Some(10)));
     let events = world.events().await;
     assert!(matches!(events.as_slice(), [WebhookJob::Announce { .. }]), "{events:?}");
 }

@@ -22,7 +22,7 @@ async fn stored(world: &World, scope: &Scope) {
     world
         .stack
         .table()
-        .note_unclaimed_p12(scope, world.now())
+        .record_unclaimed_p12(scope, world.now())
         .await
         .unwrap();
     let vault = world.stack.vault();

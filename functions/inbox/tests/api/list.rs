@@ -234,7 +234,7 @@ async fn s4_a_page_of_the_largest_foreign_texts_fits_a_functions_answer() {
             speaks_for: Some(SpeaksFor::Other),
             ..item
         };
-        api.stack.keep_received(&api.company, &item).await;
+        api.stack.store_received(&api.company, &item).await;
         let news = InboxConfirmed {
             item: &item,
             state: AuthorityState::Accepted,

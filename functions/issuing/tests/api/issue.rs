@@ -1,7 +1,7 @@
 //! `POST /api/v1/ecf` without failures, and its retry.
 
 use ecf::Environment;
-use ecf_testkit::{Told, send_job};
+use ecf_testkit::{EmittedMetrics, send_job};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::{
 #[tokio::test]
 async fn the_operator_is_told_of_each_receipt_that_is_signed_once() {
     let mut api = Api::start().await;
-    let (metrics, told) = Told::metrics();
+    let (metrics, told) = EmittedMetrics::metrics();
     api.app.metrics = metrics;
     api.router = issuing::router(api.app.clone());
     api.issue(&invoice("invoice-1")).await.expect(201);

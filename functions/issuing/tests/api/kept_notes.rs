@@ -45,10 +45,10 @@ async fn a_note_for_tomorrow_takes_its_amount_now_and_its_number_when_it_is_due(
     api.stack.clock().advance(A_DAY);
     let issued = api.issue_kept(&api.record(&kept).await).await;
     assert_eq!(issued.state, ReceiptState::Signed);
-    let tie = issued.note.unwrap();
+    let reference = issued.note.unwrap();
     assert!(
-        tie.reserved && tie.held,
-        "whoever sends it looks at the invoice again: {tie:?}"
+        reference.reserved && reference.awaits_invoice,
+        "whoever sends it looks at the invoice again: {reference:?}"
     );
     let xml = api.xml(&issued).await;
     assert!(xml.contains(&format!("<NCFModificado>{encf}</NCFModificado>")), "{xml}");

@@ -121,7 +121,7 @@ async fn an_annulment_is_of_the_rest_and_the_last_word() {
     }
     // The authority counts what it accepted: the annulment waits for the earlier note.
     assert_eq!(annulled["warnings"][0]["ctx"]["code"], "REFERENCIA-27", "{annulled}");
-    assert!(api.record(&annulled).await.note.unwrap().held);
+    assert!(api.record(&annulled).await.note.unwrap().awaits_invoice);
 
     api.judge(&partial, ReceiptState::Rejected, Some(true)).await;
     let modified = api
@@ -173,7 +173,7 @@ async fn a_note_before_the_verdict_is_signed_and_held_and_the_caller_is_told() {
             "ctx": { "code": "REFERENCIA-27", "given": encf },
         }])
     );
-    assert!(api.record(&issued).await.note.unwrap().held);
+    assert!(api.record(&issued).await.note.unwrap().awaits_invoice);
     api.jobs().await;
 }
 
@@ -194,8 +194,8 @@ async fn a_company_may_have_its_notes_sent_at_once() {
     let encf = invoice["encf"].as_str().unwrap();
     let issued = api.issue(&note("early", "34", 3, "800.00", encf)).await.expect(201);
     assert_eq!(issued["warnings"], Value::Null);
-    let tie = api.record(&issued).await.note.unwrap();
-    assert_eq!((tie.held, tie.reserved), (false, true));
+    let reference = api.record(&issued).await.note.unwrap();
+    assert_eq!((reference.awaits_invoice, reference.reserved), (false, true));
     api.jobs().await;
 }
 

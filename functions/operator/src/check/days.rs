@@ -34,20 +34,20 @@ pub(super) async fn look(
         findings.receipts += 1;
         match app.table.receipt(scope, &listed.public_id).await {
             Ok(Some(receipt)) => look_at(app, &receipt, findings).await?,
-            Ok(None) => tell(
+            Ok(None) => report(
                 findings,
                 listed,
                 "record_missing",
                 "the list has it, the table does not",
             ),
-            Err(error @ StoreError::Corrupt { .. }) => tell(findings, listed, "record_damaged", &error.to_string()),
+            Err(error @ StoreError::Corrupt { .. }) => report(findings, listed, "record_damaged", &error.to_string()),
             Err(error) => return Err(error),
         }
     }
     Ok(page.next)
 }
 
-fn tell(findings: &mut Findings, listed: &ListedReceipt, problem: &'static str, detail: &str) {
+fn report(findings: &mut Findings, listed: &ListedReceipt, problem: &'static str, detail: &str) {
     findings
         .problems
         .push(Problem::of_receipt(problem, listed.public_id, None, detail));

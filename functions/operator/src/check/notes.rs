@@ -19,23 +19,23 @@ pub(super) async fn look_at(app: &App, receipt: &Receipt, problems: &mut Found) 
 
 /// Checks a note against the receipt that it modifies.
 async fn look_at_note(app: &App, note: &Receipt, problems: &mut Found) -> Result<(), StoreError> {
-    let Some(tie) = note.note else { return Ok(()) };
+    let Some(reference) = note.note else { return Ok(()) };
     // The modified receipt may have lost its number to a receipt of the new attempt.
     if app.table.is_of_earlier_attempt(&note.scope, note.created_at).await? {
         return Ok(());
     }
-    let Some(modified) = app.table.modified_receipt(&note.scope, &tie.modifies).await? else {
+    let Some(modified) = app.table.modified_receipt(&note.scope, &reference.modifies).await? else {
         problems.push((
             "modified_missing",
-            format!("it modifies {}, which no receipt has", tie.modifies),
+            format!("it modifies {}, which no receipt has", reference.modifies),
         ));
         return Ok(());
     };
     let is_listed = modified.credits.contains(&note.public_id) || modified.open_debits.contains(&note.public_id);
-    if tie.reserved && !is_listed {
+    if reference.reserved && !is_listed {
         problems.push((
             "note_not_counted",
-            format!("it counts, and {} does not know of it", tie.modifies),
+            format!("it counts, and {} does not know of it", reference.modifies),
         ));
     }
     Ok(())
@@ -51,7 +51,10 @@ async fn look_at_modified(app: &App, receipt: &Receipt, encf: &Encf, problems: &
     let mut credited = Decimal::ZERO;
     for id in modified.credits.iter().chain(&modified.open_debits) {
         let note = app.table.receipt(&receipt.scope, id).await?;
-        let counts = |note: &&Receipt| note.note.is_some_and(|tie| tie.reserved && tie.modifies == *encf);
+        let counts = |note: &&Receipt| {
+            note.note
+                .is_some_and(|reference| reference.reserved && reference.modifies == *encf)
+        };
         match note.as_ref().filter(counts) {
             Some(note) if note.fiscal.ecf_type == ReceiptType::E34 => {
                 credited += note.fiscal.monto_total.parse::<Decimal>().unwrap_or_default();

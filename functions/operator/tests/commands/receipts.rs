@@ -3,7 +3,7 @@
 use ecf::ReceiptState;
 use ecf_store::{
     Receipt, SubmissionJob,
-    receipts::{Claim, Failure, NOT_FOUND_PATIENCE, Recorded},
+    receipts::{Claim, Failure, NOT_FOUND_WINDOW, Recorded},
 };
 use ecf_testkit::{Queue, send_job};
 use jiff::SignedDuration;
@@ -191,7 +191,7 @@ async fn r1_a_submitted_receipt_without_a_verdict_is_decided_after_its_hours() {
     for (encf, outcome, state) in verdicts {
         let submitted = world.submitted(encf).await;
         assert_eq!(refusal(&world.resolve(&submitted, outcome.clone()).await), "too_early");
-        world.stack.clock().advance(NOT_FOUND_PATIENCE);
+        world.stack.clock().advance(NOT_FOUND_WINDOW);
         let answer = world.resolve(&submitted, outcome).await;
         assert_eq!(answer["queued"], steps_after(state), "{answer}");
         let judged = world.record(&submitted).await;
@@ -206,7 +206,7 @@ async fn r1_a_submitted_receipt_without_a_verdict_is_decided_after_its_hours() {
 async fn r1_no_decision_frees_the_number_of_a_document_that_may_still_be_judged() {
     let world = World::start().await;
     let submitted = world.submitted("E310000000001").await;
-    world.stack.clock().advance(NOT_FOUND_PATIENCE);
+    world.stack.clock().advance(NOT_FOUND_WINDOW);
     let free = json!({ "rejected": { "secuencia_utilizada": false } });
     assert_eq!(refusal(&world.resolve(&submitted, free).await), "number_may_be_used");
     assert_eq!(
@@ -221,7 +221,7 @@ async fn r1_no_decision_frees_the_number_of_a_document_that_may_still_be_judged(
 async fn r1_a_submitted_receipt_that_was_never_received_is_sent_again() {
     let world = World::start().await;
     let submitted = world.submitted("E310000000001").await;
-    world.stack.clock().advance(NOT_FOUND_PATIENCE);
+    world.stack.clock().advance(NOT_FOUND_WINDOW);
     let (table, now) = (world.table(), world.stack.clock().now());
     let looked_up = table.record_not_found(&submitted.scope, &submitted, now).await;
     let looked_up = written(looked_up.unwrap());
@@ -254,7 +254,7 @@ async fn r1_a_lost_send_whose_look_ups_say_nothing_is_decided_after_its_hours() 
         "too_early",
         "a worker holds it"
     );
-    world.stack.clock().advance(NOT_FOUND_PATIENCE);
+    world.stack.clock().advance(NOT_FOUND_WINDOW);
     let answer = world.resolve(&receipt, json!("accepted")).await;
     assert_eq!(answer["receipt"]["status"], "accepted", "{answer}");
     world.stack.leave_messages();

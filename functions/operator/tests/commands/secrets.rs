@@ -89,7 +89,7 @@ async fn k2_a_move_that_fails_is_taken_up_again() {
 async fn a_secret_that_the_operator_made_by_hand_is_reported_and_not_moved() {
     let world = World::start().await;
     let operators = ecf_store::OperatorSecret::PortalSecret;
-    world.stack.keep_secret(operators, "by hand").await;
+    world.stack.store_secret(operators, "by hand").await;
     let answer = world.run("check_secrets", json!({ "repair": true })).await;
     assert_eq!(answer["found"]["other_key"], json!(["portal-secret"]));
     assert_eq!(

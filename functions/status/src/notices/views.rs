@@ -25,7 +25,7 @@ pub(crate) struct ChangesView {
 /// What became of a notice.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ChangeView {
-    /// The same for the same change, however often it is told.
+    /// The same for the same change, in every repetition.
     event_id: String,
     /// `upsert`: keep the notice as it is here; `revoke`: forget it.
     #[schema(pattern = "^(upsert|revoke)$")]

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use status::App;
 
 /// Time limit; no call on loopback takes that long.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIME_LIMIT: Duration = Duration::from_secs(20);
 const STATUS: &str = "/api/v1/taxauth/status";
 
 struct World {
@@ -44,14 +44,14 @@ impl World {
         let simulator = Simulator::start(options).await.unwrap();
         let stack = TestStack::with_parameters(&[("TaxauthStatusUrl", simulator.base_url())]).await;
         if let Some(key) = status_key {
-            stack.keep_secret(OperatorSecret::TaxauthStatusKey, key).await;
+            stack.store_secret(OperatorSecret::TaxauthStatusKey, key).await;
         }
         time.set(stack.clock().clone()).unwrap();
         let app = App::from_env(&stack.env("status"), &stack.clients_of("status"), stack.clock().clone()).unwrap();
         Self {
             key: stack.company().await.api_key,
             simulator,
-            http: reqwest::Client::builder().timeout(PATIENCE).build().unwrap(),
+            http: reqwest::Client::builder().timeout(TIME_LIMIT).build().unwrap(),
             router: status::router(app),
             stack,
         }

@@ -22,7 +22,7 @@ pub(crate) async fn claim(app: &App, job: &SubmissionJob, claim: Claim) -> Repor
         Claimed::Claimed(receipt) => (Happened::Claimed(claim), receipt),
         Claimed::Leased(receipt) => (Happened::Leased, receipt),
         Claimed::LeaseExpired(receipt) => (Happened::NotClaimed(claim, NotClaimed::LeaseExpired), receipt),
-        Claimed::Held(receipt) => (Happened::NotClaimed(claim, NotClaimed::NoteHeld), receipt),
+        Claimed::AwaitsInvoice(receipt) => (Happened::NotClaimed(claim, NotClaimed::NoteAwaitsInvoice), receipt),
         Claimed::NotSendable(receipt) => (Happened::NotClaimed(claim, NotClaimed::NotSendable), receipt),
         Claimed::Missing => return Ok(Happened::NotClaimed(claim, NotClaimed::Missing).into()),
     };

@@ -41,7 +41,7 @@ fn is_closed(passage: Passage) -> bool {
 fn open(app: &App, job: &SubmissionJob, before: Before) -> Report<'static> {
     // A question that closed the gates counts as an outage, not as an error.
     if matches!(before, Before::Question(_)) {
-        app.tell_error(job);
+        app.emit_error(job);
     }
     Happened::GatesOpen(before).into()
 }

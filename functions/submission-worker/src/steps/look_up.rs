@@ -4,7 +4,7 @@ use ecf::sending::{Call, Finding, Judgement, LookUp, Lost};
 use ecf_runtime::telemetry;
 use ecf_store::{Receipt, SubmissionJob};
 use ecf_taxauth::{
-    Judged, ReceiptQuery, Service, Session, Submission, Submissions, SummaryQuery, TaxAuthError, TokenError, Verdict,
+    Estado, Judged, ReceiptQuery, Service, Session, Submission, Submissions, SummaryQuery, TaxAuthError, TokenError,
     where_to_look,
 };
 
@@ -34,11 +34,11 @@ pub(crate) async fn look_up(
             match why {
                 LookUp::Lost(Lost::Answer) => {
                     tracing::warn!(receipt.id = %receipt.public_id, error = %chain, "the look-up failed");
-                    app.tell_error(job);
+                    app.emit_error(job);
                 }
                 LookUp::Lost(Lost::Document) => {
                     tracing::warn!(receipt.id = %receipt.public_id, error = %chain, "the look-up of a missing document failed");
-                    app.tell_error(job);
+                    app.emit_error(job);
                 }
                 LookUp::UsedNumber(_) => {}
             }
@@ -106,7 +106,7 @@ async fn of_submissions(
             && !receipt.sending.earlier_track_ids.contains(&one.track_id)
     });
     if let Some(place) = found.iter().position(|one| one.verdict.is_acceptance()) {
-        // Somebody may have used the number with another system: the state tells whose bytes were accepted.
+        // Somebody may have used the number with another system: the state shows whose bytes were accepted.
         return Ok(match state(session, receipt).await? {
             Found::Judged(Judgement::Accepted | Judgement::ConditionallyAccepted, ..) => {
                 Found::Track(found.swap_remove(place).track_id)
@@ -116,11 +116,11 @@ async fn of_submissions(
             _ => Found::Unclear,
         });
     }
-    let is_rejected = |one: &Submission| matches!(one.verdict, Verdict::Rejected { .. });
+    let is_rejected = |one: &Submission| matches!(one.verdict, Estado::Rejected { .. });
     Ok(match found.pop() {
         // Whose it is shows when it is judged.
         Some(last) if !is_rejected(&last) || !found.iter().all(is_rejected) => Found::Unclear,
-        // The earlier receipt may have been sent twice: whose rejection this is cannot be told, and a copy that was rejected
+        // The earlier receipt may have been sent twice: whose rejection this is cannot be determined, and a copy that was rejected
         // and left its number free does no harm to another.
         Some(_) if !receipt.sending.earlier_track_ids.is_empty() => Found::Nothing,
         Some(last) => Found::Track(last.track_id),
@@ -150,8 +150,8 @@ async fn state(session: &Session<'_>, receipt: &Receipt) -> Result<Found, TaxAut
 
 fn of_judged(judged: Judged) -> Found {
     match judged.verdict {
-        Verdict::NotFound => Found::Nothing,
-        Verdict::InProcess | Verdict::Unclear => Found::Unclear,
+        Estado::NotFound => Found::Nothing,
+        Estado::InProcess | Estado::Unclear => Found::Unclear,
         _ => {
             let (judgement, answer) = judgement(judged);
             Found::Judged(judgement, answer, None)

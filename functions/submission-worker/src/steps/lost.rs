@@ -63,6 +63,6 @@ pub(crate) async fn return_to_send(app: &App, receipt: &Receipt) -> Reported {
         encf = receipt.encf().map(tracing::field::display),
         "the tax authority lost a document that it gave a track id for; the same bytes are sent again"
     );
-    app.tell(receipt.scope.environment, &[(Metric::ReceiptsNotFound, 1)]);
+    app.emit(receipt.scope.environment, &[(Metric::ReceiptsNotFound, 1)]);
     Ok(Report::of_receipt(Happened::ReturnedToSend, receipt))
 }

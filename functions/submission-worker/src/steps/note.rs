@@ -12,27 +12,27 @@ use crate::report::{Happened, Learned, Report, Reported};
 
 /// Reads who has the modified number now.
 pub(crate) async fn read_invoice(app: &App, note: &Receipt) -> Reported {
-    let Some(tie) = note.note else {
+    let Some(reference) = note.note else {
         return Ok(Happened::NoInvoiceNamed.into());
     };
-    let patience = patience(app, note).await?;
-    let Some(modified) = app.table.modified_receipt(&note.scope, &tie.modifies).await? else {
+    let await_limit = await_limit(app, note).await?;
+    let Some(modified) = app.table.modified_receipt(&note.scope, &reference.modifies).await? else {
         return Ok(Happened::InvoiceMissing.into());
     };
     let invoice = Invoice {
         state: modified.receipt.state,
         secuencia_utilizada: modified.receipt.secuencia_utilizada,
         awaited_since: note.created_at.max(modified.receipt.updated_at),
-        patience,
+        await_limit,
         covers_note: modified.covers(note)?,
-        is_annulled: tie.annuls,
+        is_annulled: reference.annuls,
     };
     let learned = Learned::Invoice(Box::new(modified));
     Ok(Report::of(Happened::InvoiceRead(invoice), learned))
 }
 
 /// How long the company's notes await the successor of a receipt that was rejected; `None`: the company holds no notes.
-async fn patience(app: &App, note: &Receipt) -> Result<Option<SignedDuration>, StoreError> {
+async fn await_limit(app: &App, note: &Receipt) -> Result<Option<SignedDuration>, StoreError> {
     let company = app.table.company(&note.scope.company).await?;
     let settings = company.map(|company| company.settings).unwrap_or_default();
     let hours = SignedDuration::from_hours(settings.hold_notes_hours.into());

@@ -1,6 +1,6 @@
 //! Recording the track id, the verdict or the failure. A verdict is one write: the state, the authority's answer and the outbox.
 
-use ecf::sending::Verdict;
+use ecf::sending::FinalVerdict;
 use ecf::{Environment, ReceiptState, ReceiptType};
 use ecf_runtime::Metric;
 use ecf_store::{
@@ -19,9 +19,9 @@ pub(crate) async fn track(app: &App, receipt: &Receipt, track_id: &str) -> Repor
     Ok(Happened::TrackRecorded.into())
 }
 
-/// Records one final state. Whoever wrote it first announces and counts it; anybody else finds it done.
-pub(crate) async fn verdict(app: &App, receipt: &Receipt, verdict: Verdict<Words>) -> Reported {
-    let Verdict {
+/// Records one final state. The worker that writes it first publishes and counts it; the others find it done.
+pub(crate) async fn verdict(app: &App, receipt: &Receipt, verdict: FinalVerdict<Words>) -> Reported {
+    let FinalVerdict {
         state,
         secuencia_utilizada,
         answer,
@@ -82,7 +82,7 @@ fn emit(app: &App, receipt: &Receipt) {
     };
     let seconds = app.clock.now().duration_since(receipt.created_at).as_secs();
     let seconds = u64::try_from(seconds).unwrap_or(0);
-    app.tell(
+    app.emit(
         receipt.scope.environment,
         &[(metric, 1), (Metric::VerdictSeconds, seconds)],
     );
@@ -108,6 +108,6 @@ pub(crate) async fn failure(app: &App, receipt: &Receipt, cause: &FailCause) -> 
     let Recorded::Now(receipt) = recorded else {
         return Ok(Happened::Finished.into());
     };
-    app.tell(receipt.scope.environment, &[(Metric::ReceiptsFailed, 1)]);
+    app.emit(receipt.scope.environment, &[(Metric::ReceiptsFailed, 1)]);
     Ok(Report::of_receipt(Happened::FailureRecorded, receipt))
 }

@@ -79,12 +79,12 @@ fn failed(app: &App, job: &SubmissionJob, error: TaxAuthError) -> Happened {
         }
         error if error.nothing_was_taken() => {
             tracing::warn!(receipt.id = %job.receipt(), error = %chain, "not sent; trying again");
-            app.tell_error(job);
+            app.emit_error(job);
             Happened::NothingTaken(retry_after)
         }
         _ => {
             tracing::warn!(receipt.id = %job.receipt(), error = %chain, "the outcome of a send is unknown; looking it up");
-            app.tell_error(job);
+            app.emit_error(job);
             Happened::OutcomeUnknown(retry_after)
         }
     }

@@ -37,7 +37,7 @@ pub(crate) async fn authenticate<'a>(
 }
 
 /// Logs a refusal of the certificate that is not believed yet.
-pub(crate) fn doubt_refusal(app: &App, job: &SubmissionJob, answer: Words) -> Report<'static> {
+pub(crate) fn retry_refused_certificate(app: &App, job: &SubmissionJob, answer: Words) -> Report<'static> {
     no_token(app, job, TokenError::Refused(answer)).into()
 }
 
@@ -45,6 +45,6 @@ fn no_token(app: &App, job: &SubmissionJob, error: TokenError) -> Happened {
     let error = TaxAuthError::NoToken(error);
     let chain = ecf_runtime::telemetry::chain(&error).to_string();
     tracing::warn!(receipt.id = %job.receipt(), error = %chain, "no token; trying again");
-    app.tell_error(job);
+    app.emit_error(job);
     Happened::NoToken(error.retry_after())
 }

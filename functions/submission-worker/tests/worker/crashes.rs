@@ -1,4 +1,4 @@
-//! Promise 1: whatever fails or dies at whichever call of a receipt's way, it comes to one accepted submission and is told.
+//! Promise 1: a failure or a crash at any call leads to one accepted submission, and its event is delivered.
 
 use ecf::ReceiptState;
 use ecf_testkit::Fault;

@@ -3,7 +3,7 @@
 use ecf::{Environment, ReceiptState};
 use ecf_store::{
     Receipt,
-    receipts::{LOOKUP_SPACING, NOT_FOUND_PATIENCE, Recorded},
+    receipts::{LOOKUP_SPACING, NOT_FOUND_WINDOW, Recorded},
 };
 use jiff::SignedDuration;
 use serde_json::json;
@@ -26,7 +26,7 @@ impl World {
         self.run().await;
         let submitted = self.receipt(&issued).await;
         assert_eq!(submitted.state, ReceiptState::Submitted);
-        self.advance(NOT_FOUND_PATIENCE);
+        self.advance(NOT_FOUND_WINDOW);
         issued
     }
 }
@@ -46,7 +46,7 @@ async fn r1_a_document_that_is_not_found_for_hours_is_looked_up_twice_and_sent_a
     assert_eq!(receipt.fiscal.signed, issued.fiscal.signed, "the same bytes");
     assert_eq!(world.authority.submissions(ENCF).await, 1, "the first was not kept");
     assert_eq!(world.authority.answers("consultatrackids", 200).await, 2);
-    assert!(receipt.sending.started_at.unwrap() >= submitted_at + NOT_FOUND_PATIENCE + LOOKUP_SPACING);
+    assert!(receipt.sending.started_at.unwrap() >= submitted_at + NOT_FOUND_WINDOW + LOOKUP_SPACING);
     assert_eq!(world.events_of(&issued), 1);
 }
 
@@ -56,7 +56,7 @@ async fn r1_nothing_is_looked_up_before_the_hours_have_passed() {
     world.forget(1).await;
     let issued = world.issue(ENCF).await;
     world.run().await;
-    world.advance(NOT_FOUND_PATIENCE - SignedDuration::from_mins(30));
+    world.advance(NOT_FOUND_WINDOW - SignedDuration::from_mins(30));
     world.sweep().await;
     world.run().await;
     assert_eq!(world.receipt(&issued).await.state, ReceiptState::Submitted);
@@ -76,7 +76,7 @@ async fn r1_a_document_that_is_found_by_another_track_id_is_taken() {
         .replace_track(&sent.scope, &sent, "a-track-id-of-no-document", world.now())
         .await;
     assert!(matches!(recorded, Ok(Recorded::Now(_))));
-    world.advance(NOT_FOUND_PATIENCE);
+    world.advance(NOT_FOUND_WINDOW);
     let receipt = world.run_until_quiet(&issued).await;
     assert_eq!((receipt.state, receipt.sending.attempts), (ReceiptState::Accepted, 1));
     assert_eq!(receipt.sending.track_id, sent.sending.track_id);
@@ -93,7 +93,7 @@ async fn r1_a_document_that_is_listed_under_its_number_is_not_sent_again() {
     let issued = world.issue(ENCF).await;
     world.run().await;
     assert_eq!(world.receipt(&issued).await.state, ReceiptState::Submitted);
-    world.advance(NOT_FOUND_PATIENCE);
+    world.advance(NOT_FOUND_WINDOW);
     let receipt = world.run_until_quiet(&issued).await;
     assert_eq!((receipt.state, receipt.sending.attempts), (ReceiptState::Accepted, 1));
     assert_eq!(world.authority.submissions(ENCF).await, 1);
@@ -150,7 +150,7 @@ async fn r1_a_first_copy_that_turns_up_after_the_second_send_is_a_success() {
     let issued = world.issue(ENCF).await;
     world.run().await;
     let first = world.receipt(&issued).await.sending.track_id.unwrap();
-    world.advance(NOT_FOUND_PATIENCE);
+    world.advance(NOT_FOUND_WINDOW);
     let mut receipt = world.receipt(&issued).await;
     while receipt.sending.attempts < 2 {
         world.sweep().await;

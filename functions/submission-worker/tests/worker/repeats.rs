@@ -65,7 +65,7 @@ async fn a_verdict_that_two_workers_bring_is_recorded_and_told_once() {
         .order(json!({ "service": "consultaresultado", "fault": "delay", "delay_ms": 1500, "times": 1 }))
         .await;
     let (slow, quick) = (world.another_worker(), world.another_worker());
-    // Whoever is first, the other one writes at another time: the same time would make it the same write.
+    // The second worker writes at another time: the same time would make it the same write.
     let ask = async |worker| {
         let outcome = submission_worker::handle(worker, poll.clone(), message()).await;
         world.advance(SignedDuration::from_secs(1));

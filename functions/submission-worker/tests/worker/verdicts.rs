@@ -2,7 +2,7 @@
 
 use ecf::ReceiptState;
 use ecf_store::{fiscal_day, receipts::OutboxEntry};
-use ecf_testkit::Told;
+use ecf_testkit::EmittedMetrics;
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -21,7 +21,7 @@ impl World {
 #[tokio::test]
 async fn the_operator_is_told_of_a_verdict_and_of_its_time() {
     let mut world = World::start().await;
-    let (metrics, told) = Told::metrics();
+    let (metrics, told) = EmittedMetrics::metrics();
     world.app.metrics = metrics;
     let issued = world.issue("E310000000001").await;
     assert!(world.step().await);
@@ -36,7 +36,7 @@ async fn the_operator_is_told_of_a_verdict_and_of_its_time() {
 #[tokio::test]
 async fn the_operator_is_told_of_an_authority_that_does_not_answer() {
     let mut world = World::with_authority_at("http://127.0.0.1:9").await;
-    let (metrics, told) = Told::metrics();
+    let (metrics, told) = EmittedMetrics::metrics();
     world.app.metrics = metrics;
     world.issue("E310000000001").await;
     assert!(world.step().await);
@@ -70,7 +70,7 @@ async fn a_receipt_is_sent_asked_for_and_accepted() {
     assert_eq!((accepted.error_code, accepted.error_message), (None, None));
     let answer: Value = serde_json::from_str(accepted.taxauth_response.as_deref().unwrap()).unwrap();
     assert_eq!((&answer["codigo"], &answer["estado"]), (&json!(1), &json!("Aceptado")));
-    // Until it was told, the receipt stays where housekeeping finds it.
+    // Until its event is delivered, the receipt stays where housekeeping finds it.
     assert_eq!(accepted.next_action_at, issued.next_action_at);
     assert_eq!(world.events_of(&issued), 1);
     assert!(world.is_idle());

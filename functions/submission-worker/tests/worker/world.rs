@@ -40,7 +40,7 @@ impl World {
         Self::of(environment, None).await
     }
 
-    /// A world whose worker is told another address of the authority.
+    /// A world whose worker calls another address of the authority.
     pub(crate) async fn with_authority_at(url: &str) -> Self {
         Self::of(Environment::TesteCF, Some(url)).await
     }
@@ -141,7 +141,7 @@ impl World {
         panic!("the worker queues its own work again and again");
     }
 
-    /// Runs queue, housekeeping and the telling of events until nothing is due for the receipt.
+    /// Runs queue, housekeeping and the delivery of events until nothing is due for the receipt.
     pub(crate) async fn run_until_quiet(&mut self, receipt: &Receipt) -> Receipt {
         for _ in 0..MOST_STEPS {
             self.run().await;
@@ -192,7 +192,7 @@ impl World {
             .count()
     }
 
-    /// What the webhook worker does once everybody was told.
+    /// What the webhook worker does after every delivery.
     async fn tell(&self) {
         for event in &self.events {
             let WebhookJob::Event(job) = event else {

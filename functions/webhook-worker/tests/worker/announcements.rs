@@ -80,7 +80,7 @@ async fn an_announcement_that_was_not_told_stays_due_and_a_repeated_job_tells_it
     assert_eq!(receiver.received().len(), 0);
     let scope = world.company.scope;
     let id = low(99).announcement(&scope, world.company.rnc.as_str(), world.now()).id;
-    let untold = world.table.untold_announcement(&scope, &id).await.unwrap();
+    let untold = world.table.undelivered_announcement(&scope, &id).await.unwrap();
     assert!(untold.is_some());
     let job = WebhookJob::Announce {
         scope,

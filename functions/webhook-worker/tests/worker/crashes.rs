@@ -1,4 +1,4 @@
-//! An event is told whatever fails or dies at whichever call, and what was told with which bytes does not change.
+//! A failure or a crash at any call does not lose an event, and a repeated delivery has the same bytes.
 
 use ecf::ReceiptState;
 use ecf_testkit::{Fault, Receiver};

@@ -79,12 +79,12 @@ async fn a_store_that_fails_counts_as_a_try() {
 async fn without_a_secret_nothing_is_signed_and_one_that_is_none_is_not_signed_with() {
     let portal = Receiver::start().await;
     let mut world = with_job(&portal.url()).await;
-    world.stack.keep_secret(OperatorSecret::PortalSecret, " ").await;
+    world.stack.store_secret(OperatorSecret::PortalSecret, " ").await;
     world.run().await;
     assert_eq!(portal.received()[0].header("x-ecf-signature"), None);
 
     let mut world = with_job(&portal.url()).await;
-    world.stack.keep_secret(OperatorSecret::PortalSecret, "short").await;
+    world.stack.store_secret(OperatorSecret::PortalSecret, "short").await;
     world.run().await;
     assert_eq!(world.stack.calls().delays(), [60, 300, 900].map(Duration::from_secs));
     assert_eq!(portal.received().len(), 1);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use ecf::ReceiptState;
 use ecf_runtime::{Message, Outcome};
 use ecf_store::{WebhookJob, deliveries::Delivery, webhooks::WebhookChanges};
-use ecf_testkit::{Fault, Queue, Receiver, Told};
+use ecf_testkit::{EmittedMetrics, Fault, Queue, Receiver};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::world::World;
@@ -21,7 +21,7 @@ fn waits(deliveries: &[Delivery]) -> Vec<i64> {
 #[tokio::test]
 async fn the_operator_is_told_of_attempts_that_fail_and_that_do_not() {
     let mut world = World::start().await;
-    let (metrics, told) = Told::metrics();
+    let (metrics, told) = EmittedMetrics::metrics();
     world.app.metrics = metrics;
     let receiver = Receiver::start().await;
     world.subscribe(&receiver, &["*"]).await;

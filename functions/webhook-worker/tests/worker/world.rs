@@ -17,7 +17,7 @@ use webhook_worker::App;
 const MOST_STEPS: usize = 400;
 pub(crate) const SECRET: &str = "whsec_0123456789abcdef";
 pub(crate) const TRACK_ID: &str = "d2b6e27c-3908-46f3-afaa-2207b9501b4b";
-/// The key of what the portal is told.
+/// The key that signs notifications to the portal.
 pub(crate) const PORTAL_SECRET: &str = "whsec_portal_0123456789";
 
 pub(crate) struct World {
@@ -40,7 +40,7 @@ impl World {
     pub(crate) async fn with_portal(url: &str) -> Self {
         let parameters = [("AllowLoopbackTargets", "true"), ("PortalUrl", url)];
         let stack = TestStack::with_parameters(&parameters).await;
-        stack.keep_secret(OperatorSecret::PortalSecret, PORTAL_SECRET).await;
+        stack.store_secret(OperatorSecret::PortalSecret, PORTAL_SECRET).await;
         let company = stack.company_builder().without_ranges().build().await;
         let unseen = Clients::new(stack.config());
         let housekeeping =

@@ -8,7 +8,7 @@ use ecf_testkit::foreign_receipt;
 use http::Method;
 use serde_json::Value;
 
-use crate::support::{Caller, System};
+use crate::support::{ApiClient, System};
 
 /// Every guide, and the README.
 fn documents() -> Vec<(String, String)> {
@@ -44,7 +44,7 @@ fn is_number(segment: &str) -> bool {
 }
 
 /// A printed URL on this system.
-fn here(caller: &Caller, printed: &str, environment: &str) -> String {
+fn here(caller: &ApiClient, printed: &str, environment: &str) -> String {
     let path = printed.split('/').skip(3).map(|segment| match segment {
         "{environment}" => environment.to_owned(),
         number if is_number(number) => caller.rnc.clone(),

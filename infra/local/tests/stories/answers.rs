@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::payloads::payload;
 use crate::routes::{fits, owners_notice};
-use crate::support::{Answer, Caller, PATIENCE, System, eventually};
+use crate::support::{Answer, ApiClient, System, TIME_LIMIT, eventually};
 
 /// Values that differ between runs.
 const FILTERS: [(&str, &str); 18] = [
@@ -48,13 +48,13 @@ const FILTERS: [(&str, &str); 18] = [
 ];
 
 struct Walk<'a> {
-    caller: &'a Caller,
+    caller: &'a ApiClient,
     /// Operations of the contract that were not called yet: method, path, name.
     unasked: BTreeSet<(String, String, String)>,
 }
 
 impl<'a> Walk<'a> {
-    fn new(caller: &'a Caller) -> Self {
+    fn new(caller: &'a ApiClient) -> Self {
         let contract: Value = serde_json::from_str(&ecf_openapi::document().unwrap()).unwrap();
         let mut unasked = BTreeSet::new();
         for (path, methods) in contract["paths"].as_object().unwrap() {
@@ -262,7 +262,7 @@ async fn receipts(walk: &mut Walk<'_>) -> String {
     let receipt = walk.post("receipt-created", "/api/v1/ecf", body.clone(), 201).await;
     caller.wait_for_state(&receipt, "accepted").await;
     let shown = format!("/ecf/{}", receipt["public_id"].as_str().unwrap());
-    eventually("the webhook's stage", PATIENCE, async || {
+    eventually("the webhook's stage", TIME_LIMIT, async || {
         let now = caller.get(&shown).await.expect(200);
         (now["stages"] != json!([])).then_some(())
     })
@@ -358,7 +358,7 @@ async fn inbox(walk: &mut Walk<'_>) {
     }
 }
 
-async fn send_bytes(caller: &Caller, path: &str, content_type: &str, body: Vec<u8>) -> Answer {
+async fn send_bytes(caller: &ApiClient, path: &str, content_type: &str, body: Vec<u8>) -> Answer {
     let url = format!("{}{path}", caller.base_url);
     caller
         .send_bytes(Method::POST, &url, Some(&caller.key), content_type, body)

@@ -10,21 +10,21 @@ use serde_json::{Value, json};
 use xmldsig::{Identity, Limits};
 
 use crate::payloads::payload;
-use crate::support::{Caller, PATIENCE, System, eventually};
+use crate::support::{ApiClient, System, TIME_LIMIT, eventually};
 
 /// The taxpayer that the authority plays.
 const AUTHORITYS_OWN: &str = "131880738";
 
 /// The authority's issuer-receiver simulator, with a token.
 struct EmisorReceptor<'s> {
-    caller: &'s Caller,
+    caller: &'s ApiClient,
     http: reqwest::Client,
     token: String,
 }
 
 impl<'s> EmisorReceptor<'s> {
-    async fn of(caller: &'s Caller) -> Self {
-        let http = reqwest::Client::builder().timeout(PATIENCE).build().unwrap();
+    async fn of(caller: &'s ApiClient) -> Self {
+        let http = reqwest::Client::builder().timeout(TIME_LIMIT).build().unwrap();
         let base = format!("{}/testecf/emisorreceptor/fe/autenticacion/api", caller.simulator_url);
         let seed = http
             .get(format!("{base}/semilla"))
@@ -177,7 +177,7 @@ async fn a_receipt_reaches_the_taxpayer_that_the_authority_plays() {
     let issued = demo.issue("sale", "31", &sale).await.expect(201);
     demo.wait_for_state(&issued, "accepted").await;
     let path = format!("/ecf/{}", issued["public_id"].as_str().unwrap());
-    eventually("the acknowledgement", PATIENCE, async || {
+    eventually("the acknowledgement", TIME_LIMIT, async || {
         let now = demo.get(&path).await.expect(200);
         (now["buyer_delivery"]["status"] == "received").then_some(())
     })

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::payloads::payload;
-use crate::support::{Caller, eventually, start_in};
+use crate::support::{ApiClient, eventually, start_in};
 
 const CALLERS: u32 = 200;
 const CROWDED_FOR: Duration = Duration::from_secs(60);
@@ -28,7 +28,7 @@ const UNTIL_SWEPT: Duration = Duration::from_secs(600);
 async fn two_hundred_callers_share_one_range_and_no_number_is_given_twice_or_lost() {
     let folder = tempfile::tempdir().unwrap();
     let local = start_in(folder.path()).await;
-    let caller = &Caller::of(&local);
+    let caller = &ApiClient::of(&local);
     let today = caller.today();
     let (slower, began) = (Arc::new(AtomicU64::new(0)), Instant::now());
     let before = total(&local);

@@ -4,9 +4,9 @@ use ecf::ReceiptState;
 use ecf_runtime::Metric;
 use ecf_store::{
     Receipt, ReceiptId, Table,
-    receipts::{Created, Failure, Mode, NOT_FOUND_PATIENCE, NewReceipt, Particulars, Recorded, Withdrawal},
+    receipts::{Created, Failure, Mode, NOT_FOUND_WINDOW, NewReceipt, Particulars, Recorded, Withdrawal},
 };
-use ecf_testkit::{TestCompany, TestStack, Told};
+use ecf_testkit::{EmittedMetrics, TestCompany, TestStack};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
@@ -61,14 +61,14 @@ struct World {
     table: Table,
     housekeeping: housekeeping::App,
     operator: operator::App,
-    told: Told,
+    told: EmittedMetrics,
 }
 
 impl World {
     async fn start() -> Self {
         let stack = TestStack::start().await;
         let company = stack.company_builder().without_ranges().build().await;
-        let (metrics, told) = Told::metrics();
+        let (metrics, told) = EmittedMetrics::metrics();
         let name = "housekeeping";
         let clock = stack.clock().clone();
         let housekeeping = housekeeping::App::from_env(&stack.env(name), &stack.clients_of(name), clock.clone());
@@ -220,7 +220,7 @@ async fn r1_every_state_that_is_not_final_has_an_alarm_and_a_way_out() {
             let receipt = world.receipt_in(state, key).await;
             assert_eq!(receipt.state, state);
             // Younger than the first alarm.
-            world.stack.clock().advance(NOT_FOUND_PATIENCE);
+            world.stack.clock().advance(NOT_FOUND_WINDOW);
             assert_eq!(world.alarms().await, [""; 0], "{state}");
             assert!(!world.is_reported_stuck(&receipt).await, "{state}");
             world.stack.clock().advance(LONG);

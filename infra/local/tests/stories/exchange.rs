@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 use xmldsig::Limits;
 
 use crate::payloads::payload;
-use crate::support::{Caller, PATIENCE, System, eventually};
+use crate::support::{ApiClient, System, TIME_LIMIT, eventually};
 
 pub(crate) const BAKERY: &str = "131880681";
 
 /// A second company on the demo company's system, verified by its certificate.
-pub(crate) async fn bakery(system: &System) -> Caller {
+pub(crate) async fn bakery(system: &System) -> ApiClient {
     open_bakery(&system.caller, &system.certificate(BAKERY)).await
 }
 
 /// Like [`bakery`], with the P12 of its sign-up.
-pub(crate) async fn open_bakery(demo: &Caller, p12: &[u8]) -> Caller {
+pub(crate) async fn open_bakery(demo: &ApiClient, p12: &[u8]) -> ApiClient {
     let request = json!({
         "rnc": BAKERY, "name": "Panadería La Espiga SRL", "email": "pan@espiga.example",
         "p12_base64": BASE64_STANDARD.encode(p12), "pin": ecf_local::CERTIFICATE_PIN,
@@ -30,7 +30,7 @@ pub(crate) async fn open_bakery(demo: &Caller, p12: &[u8]) -> Caller {
 }
 
 /// Lists a company in the directory at its published URL.
-pub(crate) async fn list(company: &Caller) {
+pub(crate) async fn list(company: &ApiClient) {
     let base = format!("{}/{}/testecf", company.base_url, company.rnc);
     let entry = json!({ "nombre": "X", "urlRecepcion": base, "urlAceptacion": base, "urlOpcional": base });
     company
@@ -38,18 +38,18 @@ pub(crate) async fn list(company: &Caller) {
         .await;
 }
 
-pub(crate) fn sale(from: &Caller, to: &Caller, pesos: u32) -> Value {
+pub(crate) fn sale(from: &ApiClient, to: &ApiClient, pesos: u32) -> Value {
     let mut payload = payload(&from.rnc, &from.today(), "31", pesos);
     payload["Encabezado"]["Comprador"] = json!({ "RNCComprador": to.rnc, "RazonSocialComprador": "CLIENTE" });
     payload
 }
 
 /// Issues a receipt and waits until its buyer has acknowledged it.
-pub(crate) async fn delivered(from: &Caller, to: &Caller, key: &str, pesos: u32) -> Value {
+pub(crate) async fn delivered(from: &ApiClient, to: &ApiClient, key: &str, pesos: u32) -> Value {
     let issued = from.issue(key, "31", &sale(from, to, pesos)).await.expect(201);
     from.wait_for_state(&issued, "accepted").await;
     let path = format!("/ecf/{}", issued["public_id"].as_str().unwrap());
-    eventually("the acknowledgement", PATIENCE, async || {
+    eventually("the acknowledgement", TIME_LIMIT, async || {
         let now = from.get(&path).await.expect(200);
         let status = now["buyer_delivery"]["status"].as_str().unwrap_or("pending").to_owned();
         assert!(["pending", "received"].contains(&status.as_str()), "{now}");

@@ -15,7 +15,6 @@ mod certification;
 mod clerk;
 mod counters;
 mod desk;
-mod dice;
 mod endpoint;
 mod erp;
 mod failures;
@@ -25,6 +24,7 @@ mod log;
 mod others;
 mod partners;
 mod proof;
+mod rng;
 mod time;
 mod town;
 
@@ -39,7 +39,7 @@ use self::town::Town;
 use crate::program::log_file;
 
 /// More than two hours of the system's time.
-const PATIENCE: Duration = Duration::from_secs(400);
+const TIME_LIMIT: Duration = Duration::from_secs(400);
 /// After two nights the days of the run are closed, and lists skip over them by their counters alone.
 const NIGHTS: SignedDuration = SignedDuration::from_hours(48);
 /// Receipts and kills from which on a run must have met every kind of fault.
@@ -53,7 +53,7 @@ struct Weather {
     kills: u32,
     aws_percent: u8,
     /// How long the system may take to finish all work.
-    patience: Duration,
+    time_limit: Duration,
 }
 
 impl Weather {
@@ -72,7 +72,7 @@ impl Weather {
             aws_percent: number("FAULTS_AWS_PERCENT", self.aws_percent.into())
                 .try_into()
                 .unwrap(),
-            patience: Duration::from_secs(number("FAULTS_PATIENCE", self.patience.as_secs())),
+            time_limit: Duration::from_secs(number("FAULTS_PATIENCE", self.time_limit.as_secs())),
         }
     }
 
@@ -102,7 +102,7 @@ async fn a_bad_minute_loses_nothing_and_doubles_nothing() {
         receipts: 36,
         kills: 4,
         aws_percent: 5,
-        patience: PATIENCE,
+        time_limit: TIME_LIMIT,
     })
     .await;
 }
@@ -116,7 +116,7 @@ async fn a_bad_day_loses_nothing_and_doubles_nothing() {
             receipts: 300,
             kills: 30,
             aws_percent: 5,
-            patience: PATIENCE,
+            time_limit: TIME_LIMIT,
         }
         .or_of_environment(),
     )
@@ -137,8 +137,8 @@ async fn survive(weather: Weather) {
     }
 
     // All work finishes. Then the receipts are compared with the requests and with the authority's records.
-    let records = proof::rest(&town.erp, weather.patience).await;
-    let certified = proof::rest(&town.certification, weather.patience).await;
+    let records = proof::rest(&town.erp, weather.time_limit).await;
+    let certified = proof::rest(&town.certification, weather.time_limit).await;
     for (erp, records, environment) in [
         (&town.erp, &records, "testecf"),
         (&town.certification, &certified, "certecf"),
@@ -149,9 +149,9 @@ async fn survive(weather: Weather) {
         assert!(unexplained.is_empty(), "{unexplained:#?}");
         proof::the_authority_agrees(&erp.desk.caller, environment, records).await;
     }
-    proof::verdicts_were_told(&town.endpoint, &records, weather.patience).await;
-    town.others(struck, weather.patience).agree(&records).await;
-    town.webhooks_are_as_they_should(weather.patience).await;
+    proof::verdicts_were_told(&town.endpoint, &records, weather.time_limit).await;
+    town.others(struck, weather.time_limit).agree(&records).await;
+    town.webhooks_are_as_they_should(weather.time_limit).await;
     let log = std::fs::read_to_string(log_file(folder.path())).unwrap();
     log::verdicts_were_written_once(&log);
     let messages = log::each_time_brought_one_message(&log);
@@ -164,9 +164,9 @@ async fn survive(weather: Weather) {
     ] {
         let sales = erp.books.sales();
         let rows = lists::rows(&sales, records);
-        let problems = lists::disagree(&erp.desk, &rows, weather.patience).await;
+        let problems = lists::disagree(&erp.desk, &rows, weather.time_limit).await;
         assert!(problems.is_empty(), "{environment}: {problems:#?}");
-        let audit = town.check(environment, weather.patience).await;
+        let audit = town.check(environment, weather.time_limit).await;
         let known = u64::try_from(sales.len()).unwrap();
         assert_eq!(audit.receipts, known, "receipts that nobody was told of");
         eprintln!(

@@ -7,11 +7,11 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::payloads::{note, payload};
-use crate::support::{Caller, PATIENCE, System, eventually, signature, webhook_of, webhooks_of};
+use crate::support::{ApiClient, System, TIME_LIMIT, eventually, signature, webhook_of, webhooks_of};
 
 /// Issues a receipt, waits for the verdict, and checks the views of the till, the ERP and the tax authority.
 async fn issue_and_be_accepted(
-    caller: &Caller,
+    caller: &ApiClient,
     receiver: &Receiver,
     secret: &str,
     ecf_type: &str,
@@ -107,7 +107,7 @@ async fn b4_a_document_shows_the_stage_of_a_webhook_that_took_its_verdict() {
     assert_eq!(issued["stages"], json!([]));
     webhook_of(&receiver, &issued).await;
     let id = issued["public_id"].as_str().unwrap();
-    let stages = eventually("the stage of the document", PATIENCE, async || {
+    let stages = eventually("the stage of the document", TIME_LIMIT, async || {
         let stages = caller.get(&format!("/ecf/{id}")).await.expect(200)["stages"].clone();
         (stages != json!([])).then_some(stages)
     })
@@ -244,7 +244,7 @@ async fn a_repeated_request_is_answered_with_its_receipt_and_sent_once() {
     caller.wait_for_state(&issued, "accepted").await;
     // The last automatic step: the buyer is looked up and is not in the directory.
     let path = format!("/ecf/{}", issued["public_id"].as_str().unwrap());
-    let accepted = eventually("the end of its way", PATIENCE, async || {
+    let accepted = eventually("the end of its way", TIME_LIMIT, async || {
         let now = caller.get(&path).await.expect(200);
         (now["buyer_delivery"]["status"] == "not_listed").then_some(now)
     })

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Caller, System};
+use crate::support::{Answer, ApiClient, System};
 
 /// The contract's definition of an operation.
 struct Operation {
@@ -44,7 +44,7 @@ struct Known {
 }
 
 impl Known {
-    async fn of(caller: &Caller) -> Self {
+    async fn of(caller: &ApiClient) -> Self {
         let hook = json!({ "url": "https://erp.example.com/", "events": ["ecf.*"] });
         let hook = caller.post("/client/webhooks", &hook).await.expect(201);
         let sequence = json!({ "ecf_type": "31", "range_start": 20_000_001, "range_end": 20_001_000 });
@@ -56,7 +56,7 @@ impl Known {
         }
     }
 
-    fn url(&self, caller: &Caller, operation: &Operation) -> String {
+    fn url(&self, caller: &ApiClient, operation: &Operation) -> String {
         let id = if operation.path.contains("/webhooks/") {
             &self.webhook
         } else if operation.path.contains("/sequences/") {

@@ -14,7 +14,7 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 /// Timeout of one call; none on loopback takes that long.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIME_LIMIT: Duration = Duration::from_secs(20);
 /// A time step, and a longer one for the quiet middle of the outage.
 const TICK: SignedDuration = SignedDuration::from_mins(10);
 const LONG_TICK: SignedDuration = SignedDuration::from_mins(30);
@@ -42,7 +42,7 @@ impl World {
         let simulator = Simulator::start(options).await.unwrap();
         let parameters = ["TaxauthEcfUrl", "TaxauthFcUrl", "TaxauthStatusUrl"].map(|name| (name, simulator.base_url()));
         let stack = TestStack::with_parameters(&parameters).await;
-        stack.keep_secret(OperatorSecret::TaxauthStatusKey, "a key").await;
+        stack.store_secret(OperatorSecret::TaxauthStatusKey, "a key").await;
         time.set(stack.clock().clone()).unwrap();
         let mounted = |name| mount(name, &stack.env(name), &stack.clients_of(name), stack.clock().clone()).unwrap();
         let (Mounted::Queue(worker), Mounted::Timed(housekeeping)) =
@@ -54,7 +54,7 @@ impl World {
         let queue = Timeline::of(Queue::submission(company.scope.environment));
         Self {
             simulator,
-            http: reqwest::Client::builder().timeout(PATIENCE).build().unwrap(),
+            http: reqwest::Client::builder().timeout(TIME_LIMIT).build().unwrap(),
             stack,
             company,
             worker,

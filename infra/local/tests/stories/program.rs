@@ -11,7 +11,7 @@ use aws_sdk_sqs::types::QueueAttributeName;
 use serde_json::Value;
 
 use crate::payloads::payload;
-use crate::support::Caller;
+use crate::support::ApiClient;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_ecf-local");
 
@@ -58,8 +58,8 @@ impl Program {
         Self { child, ready, data }
     }
 
-    pub(crate) fn caller(&self) -> Caller {
-        Caller::of_ready_line(&self.ready)
+    pub(crate) fn caller(&self) -> ApiClient {
+        ApiClient::of_ready_line(&self.ready)
     }
 
     /// A function's environment variables, as the running program sets them.

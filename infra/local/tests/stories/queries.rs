@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::payloads::payload;
 use crate::routes::leads_to;
-use crate::support::{Answer, Caller, System};
+use crate::support::{Answer, ApiClient, System};
 
 /// A well-formed id that does not exist.
 const NOBODY: &str = "00000000000000000000000000000000";
@@ -75,7 +75,7 @@ fn members(contract: &Value, schema: &Value) -> Vec<String> {
 }
 
 /// A value that the parameter accepts.
-async fn good(caller: &Caller, parameter: &Value) -> String {
+async fn good(caller: &ApiClient, parameter: &Value) -> String {
     let (name, schema) = (parameter["name"].as_str().unwrap(), &parameter["schema"]);
     match name {
         "cursor" if schema["pattern"].is_string() => return parameter["example"].as_str().unwrap().to_owned(),
@@ -101,7 +101,7 @@ async fn good(caller: &Caller, parameter: &Value) -> String {
 }
 
 /// Sends a query with a valid API key. The body of `POST /api/v1/ecf` is valid and has its own idempotency key.
-async fn ask(caller: &Caller, operation: &Operation, path: &str, query: &str) -> Answer {
+async fn ask(caller: &ApiClient, operation: &Operation, path: &str, query: &str) -> Answer {
     let url = format!("{}{path}?{query}", caller.base_url);
     let key = (!operation.is_public).then_some(caller.key.as_str());
     let receipt = payload(&caller.rnc, &caller.today(), "31", 1_000);
@@ -150,7 +150,7 @@ fn misspelt(name: &str) -> Vec<String> {
 }
 
 /// The number of receipts, in any state.
-async fn issued(caller: &Caller) -> Value {
+async fn issued(caller: &ApiClient) -> Value {
     let receipts = caller.get("/ecf?limit=1").await.expect(200)["total"].clone();
     let ranges = caller.get("/client/sequences").await.expect(200);
     let used = ranges["items"].as_array().unwrap().iter().map(|range| &range["used"]);

@@ -4,7 +4,7 @@ use ecf_testkit::Receiver;
 use serde_json::json;
 use xmldsig::Limits;
 
-use crate::support::{PATIENCE, System, eventually, signature};
+use crate::support::{System, TIME_LIMIT, eventually, signature};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_receipt_that_arrives_is_acknowledged_told_read_and_taken_over() {
@@ -19,7 +19,7 @@ async fn a_receipt_that_arrives_is_acknowledged_told_read_and_taken_over() {
     let again = caller.be_sent("E310000000007").await;
     assert!(String::from_utf8_lossy(&again).contains("<CodigoMotivoNoRecibido>3<"));
 
-    let told = eventually("the news of it", PATIENCE, async || receiver.received().pop()).await;
+    let told = eventually("the news of it", TIME_LIMIT, async || receiver.received().pop()).await;
     let secret = secret.as_str().unwrap();
     assert_eq!(
         told.header("X-ECF-Signature"),

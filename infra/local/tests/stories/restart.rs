@@ -10,18 +10,18 @@ use serde_json::{Value, json};
 
 use crate::payloads::payload;
 use crate::program::Program;
-use crate::support::{Caller, PATIENCE, eventually, signature, start_in, webhook_of, webhooks_of};
+use crate::support::{ApiClient, TIME_LIMIT, eventually, signature, start_in, webhook_of, webhooks_of};
 
 const RECEIPTS: usize = 10;
 
 /// Makes the tax authority slow enough for a stop in the middle of the work.
-async fn slow_down(caller: &Caller) {
+async fn slow_down(caller: &ApiClient) {
     caller
         .control(Method::PUT, "verdict-delay", &json!({ "ms": 5_000 }))
         .await;
 }
 
-async fn issue_ten(caller: &Caller) -> Vec<Value> {
+async fn issue_ten(caller: &ApiClient) -> Vec<Value> {
     let payload = payload(&caller.rnc, &caller.today(), "31", 1_000);
     let issued = (0..RECEIPTS).map(async |number| {
         caller
@@ -32,7 +32,7 @@ async fn issue_ten(caller: &Caller) -> Vec<Value> {
     join_all(issued).await
 }
 
-async fn each_is_accepted_and_was_sent_once(caller: &Caller, receipts: &[Value]) {
+async fn each_is_accepted_and_was_sent_once(caller: &ApiClient, receipts: &[Value]) {
     let accepted = receipts
         .iter()
         .map(|receipt| caller.wait_for_state(receipt, "accepted"));
@@ -49,7 +49,7 @@ async fn a_stop_in_the_middle_of_ten_receipts_loses_none() {
     let folder = tempfile::tempdir().unwrap();
     let receiver = Receiver::start().await;
     let local = start_in(folder.path()).await;
-    let caller = Caller::of(&local);
+    let caller = ApiClient::of(&local);
     let secret = caller.subscribe(&receiver).await;
     slow_down(&caller).await;
     let receipts = issue_ten(&caller).await;
@@ -61,7 +61,7 @@ async fn a_stop_in_the_middle_of_ten_receipts_loses_none() {
 
     let local = start_in(folder.path()).await;
     let first_key = caller.key;
-    let caller = Caller::of(&local);
+    let caller = ApiClient::of(&local);
     assert_eq!(caller.key, first_key, "the demo company is still there");
     each_is_accepted_and_was_sent_once(&caller, &receipts).await;
     for receipt in &receipts {
@@ -81,12 +81,12 @@ async fn a_stop_in_the_middle_of_ten_receipts_loses_none() {
 async fn what_could_not_be_sent_before_a_stop_is_sent_after_the_start() {
     let folder = tempfile::tempdir().unwrap();
     let local = start_with_authority(folder.path(), "http://127.0.0.1:9").await;
-    let caller = Caller::of(&local);
+    let caller = ApiClient::of(&local);
     let receipts = issue_ten(&caller).await;
     local.shutdown().await;
 
     let local = start_in(folder.path()).await;
-    let caller = Caller::of(&local);
+    let caller = ApiClient::of(&local);
     each_is_accepted_and_was_sent_once(&caller, &receipts).await;
     local.shutdown().await;
 }
@@ -120,9 +120,9 @@ async fn a_process_killed_in_the_middle_of_ten_receipts_loses_none() {
             let now = caller.get(&path).await.expect(200);
             (now["status"] != "signed").then_some(())
         };
-        eventually("handed over", PATIENCE, handed_over).await;
+        eventually("handed over", TIME_LIMIT, handed_over).await;
     }
-    eventually("a worker asks for a verdict", PATIENCE, async || {
+    eventually("a worker asks for a verdict", TIME_LIMIT, async || {
         (program.in_flight().await > 0).then_some(())
     })
     .await;

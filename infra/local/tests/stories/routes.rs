@@ -12,7 +12,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::payloads::payload;
-use crate::support::{Caller, System};
+use crate::support::{ApiClient, System};
 
 /// A well-formed key that does not exist.
 const WRONG_KEY: &str = "ecf_test_ffffffffffffffffffffffffffffffffffffffffffffffff";
@@ -201,7 +201,7 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
 }
 
 /// The owner's approval of a received receipt.
-async fn owners_approval(owner: &Caller, item: &Value) -> Value {
+async fn owners_approval(owner: &ApiClient, item: &Value) -> Value {
     let url = format!("{}/api/v1/client/company", owner.base_url);
     let settings = json!({ "settings": { "approve_accepted_only": false } });
     let changed = owner.send(Method::PATCH, &url, Some(&owner.key), Some(&settings)).await;
@@ -235,7 +235,7 @@ pub(crate) async fn owners_notice(system: &System) -> Value {
 }
 
 /// Another company on the same system.
-async fn stranger(of: &Caller) -> Caller {
+async fn stranger(of: &ApiClient) -> ApiClient {
     let request = json!({ "rnc": "131880681", "name": "Vecino SRL", "email": "vecino@example.com" });
     let url = format!("{}/api/v1/public/register", of.base_url);
     let registered = of.send(Method::POST, &url, None, Some(&request)).await.expect(201);

@@ -6,7 +6,7 @@ use http::Method;
 use serde_json::json;
 
 use crate::payloads::payload;
-use crate::support::{PATIENCE, System, eventually, signature};
+use crate::support::{System, TIME_LIMIT, eventually, signature};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_company_signs_up_with_the_printed_certificate_and_issues() {
@@ -52,7 +52,7 @@ async fn b8_the_portal_is_notified_of_a_company_that_signs_up_and_can_check_the_
     let url = format!("{}/api/v1/public/register", demo.base_url);
     let registered = demo.send(Method::POST, &url, None, Some(&request)).await.expect(201);
 
-    let notified = eventually("the notification", PATIENCE, async || portal.received().pop()).await;
+    let notified = eventually("the notification", TIME_LIMIT, async || portal.received().pop()).await;
     let company = notified.json();
     assert_eq!(company["event"], "company.registered");
     assert_eq!(company["public_id"], registered["company"]["public_id"]);

@@ -5,7 +5,7 @@ use ecf_testkit::sign_foreign;
 use serde_json::{Value, json};
 
 use crate::exchange::{answer, bakery, delivered, list};
-use crate::support::{Caller, PATIENCE, System, eventually};
+use crate::support::{ApiClient, System, TIME_LIMIT, eventually};
 
 /// The same document with this number and another item, signed with a certificate that anybody can make.
 fn twin(genuine: &[u8], encf: &str, its_number: &str) -> Vec<u8> {
@@ -20,21 +20,21 @@ fn twin(genuine: &[u8], encf: &str, its_number: &str) -> Vec<u8> {
     sign_foreign(planted.trim_end())
 }
 
-async fn inbox(company: &Caller) -> Vec<Value> {
+async fn inbox(company: &ApiClient) -> Vec<Value> {
     let inbox = company.get("/client/inbox?acked=").await.expect(200);
     inbox["items"].as_array().unwrap().clone()
 }
 
 /// The items of a number: those signed with a trusted certificate, and the others.
-async fn items_of(company: &Caller, encf: &str) -> (Vec<Value>, Vec<Value>) {
+async fn items_of(company: &ApiClient, encf: &str) -> (Vec<Value>, Vec<Value>) {
     let items = inbox(company).await;
     let items = items.into_iter().filter(|item| item["encf"] == encf);
     items.partition(|item| item["signer_trusted"] == true)
 }
 
 /// Waits until the authority has confirmed the genuine item of a number; returns it with the planted one.
-async fn confirmed(company: &Caller, encf: &str) -> (Value, Option<Value>) {
-    eventually("the confirmation", PATIENCE, async || {
+async fn confirmed(company: &ApiClient, encf: &str) -> (Value, Option<Value>) {
+    eventually("the confirmation", TIME_LIMIT, async || {
         let (genuine, planted) = items_of(company, encf).await;
         let [genuine] = genuine.as_slice() else {
             panic!("{genuine:?}")

@@ -16,12 +16,12 @@ use tempfile::TempDir;
 use tokio::time::{Instant, interval};
 
 /// Upper bound of an undisturbed receipt's processing, on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// A system for one test.
 pub(crate) struct System {
     pub(crate) local: Local,
-    pub(crate) caller: Caller,
+    pub(crate) caller: ApiClient,
     folder: TempDir,
 }
 
@@ -40,7 +40,7 @@ impl System {
         let folder = tempfile::tempdir().unwrap();
         let local = start_with(folder.path(), options).await;
         Self {
-            caller: Caller::of(&local),
+            caller: ApiClient::of(&local),
             local,
             folder,
         }
@@ -65,7 +65,7 @@ async fn start_with(folder: &Path, options: RunOptions) -> Local {
 
 /// A caller with an API key.
 #[derive(Clone)]
-pub(crate) struct Caller {
+pub(crate) struct ApiClient {
     http: reqwest::Client,
     pub(crate) base_url: String,
     pub(crate) simulator_url: String,
@@ -108,7 +108,7 @@ async fn answer(request: reqwest::RequestBuilder) -> Result<Answer, reqwest::Err
     })
 }
 
-impl Caller {
+impl ApiClient {
     pub(crate) fn of(local: &Local) -> Self {
         Self::of_ready_line(&local.ready_json())
     }
@@ -117,7 +117,7 @@ impl Caller {
         let ready: Value = serde_json::from_str(line).unwrap();
         let text = |name: &str| ready[name].as_str().unwrap().to_owned();
         Self {
-            http: reqwest::Client::builder().timeout(PATIENCE).build().unwrap(),
+            http: reqwest::Client::builder().timeout(TIME_LIMIT).build().unwrap(),
             base_url: text("base_url"),
             simulator_url: text("simulator_url"),
             key: text("api_key"),
@@ -140,7 +140,7 @@ impl Caller {
         self.try_send(method, url, key, body).await.unwrap()
     }
 
-    /// Like [`Caller::send`], for a system that may be down.
+    /// Like [`ApiClient::send`], for a system that may be down.
     pub(crate) async fn try_send(
         &self,
         method: Method,
@@ -241,7 +241,7 @@ impl Caller {
     /// Waits until a receipt is in this state; fails at once in another final state.
     pub(crate) async fn wait_for_state(&self, receipt: &Value, state: &str) -> Value {
         let path = format!("/ecf/{}", receipt["public_id"].as_str().unwrap());
-        eventually(&format!("{path} {state}"), PATIENCE, async || {
+        eventually(&format!("{path} {state}"), TIME_LIMIT, async || {
             let now = self.get(&path).await.expect(200);
             let status = now["status"].as_str().unwrap();
             let open = ["signed", "submitted", "contingency"].contains(&status);
@@ -279,21 +279,21 @@ impl Caller {
 }
 
 /// Polls until there is a result.
-pub(crate) async fn eventually<T>(what: &str, patience: Duration, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
+pub(crate) async fn eventually<T>(what: &str, time_limit: Duration, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
     let mut ticks = interval(Duration::from_millis(50));
-    let end = Instant::now() + patience;
+    let end = Instant::now() + time_limit;
     while Instant::now() < end {
         ticks.tick().await;
         if let Some(answer) = ask().await {
             return answer;
         }
     }
-    panic!("did not happen within {patience:?}: {what}");
+    panic!("did not happen within {time_limit:?}: {what}");
 }
 
 /// Waits for the webhook of a receipt.
 pub(crate) async fn webhook_of(receiver: &Receiver, receipt: &Value) -> Received {
-    eventually("a webhook", PATIENCE, async || webhooks_of(receiver, receipt).pop()).await
+    eventually("a webhook", TIME_LIMIT, async || webhooks_of(receiver, receipt).pop()).await
 }
 
 /// All webhooks of a receipt so far.

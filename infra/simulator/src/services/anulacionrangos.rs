@@ -18,12 +18,12 @@ pub(super) fn routes() -> Router<App> {
 
 /// The result of the whole request.
 #[derive(Debug)]
-struct Outcome {
+struct AnnulmentResult {
     codigo: &'static str,
     mensajes: Vec<String>,
 }
 
-impl Outcome {
+impl AnnulmentResult {
     fn refused(why: impl Into<String>) -> Self {
         Self {
             codigo: "2",
@@ -35,7 +35,7 @@ impl Outcome {
 async fn anular(State(app): State<App>, caller: Caller, request: Request) -> Result<Response, Failure> {
     let upload = Upload::take(request).await?;
     let (rnc, outcome) = match upload.document() {
-        Err(refusal) => (String::new(), Outcome::refused(refusal.valor)),
+        Err(refusal) => (String::new(), AnnulmentResult::refused(refusal.valor)),
         Ok(document) => {
             let (app, environment) = (app.clone(), caller.environment);
             let rnc = document
@@ -62,18 +62,18 @@ async fn anular(State(app): State<App>, caller: Caller, request: Request) -> Res
         .respond(caller.form))
 }
 
-fn judge(app: &App, environment: Environment, document: &Document) -> Result<Outcome, StateError> {
+fn judge(app: &App, environment: Environment, document: &Document) -> Result<AnnulmentResult, StateError> {
     let root = &document.root;
     let faults = structure::faults_of_message(root, "ANECF");
     if !faults.is_empty() {
-        return Ok(Outcome::refused(format!(
+        return Ok(AnnulmentResult::refused(format!(
             "El tipo o la estructura del documento no es válida. {}",
             faults.join(" ")
         )));
     }
     let signer = match signature::verify(document) {
         Ok(signer) if signer.is_in_force(app.now()) => signer,
-        _ => return Ok(Outcome::refused("La firma del documento no es válida.")),
+        _ => return Ok(AnnulmentResult::refused("La firma del documento no es válida.")),
     };
     let rnc = root.text_at(&["Encabezado", "RncEmisor"]).unwrap_or_default();
     if !app
@@ -81,13 +81,13 @@ fn judge(app: &App, environment: Environment, document: &Document) -> Result<Out
         .settings()
         .is_delegated(&signer.fingerprint, &signer.owner, rnc)
     {
-        return Ok(Outcome::refused(format!(
+        return Ok(AnnulmentResult::refused(format!(
             "El RNC del certificado no está delegado para el RNC {rnc}."
         )));
     }
     let ranges = match ranges(root) {
         Ok(ranges) => ranges,
-        Err(why) => return Ok(Outcome::refused(why)),
+        Err(why) => return Ok(AnnulmentResult::refused(why)),
     };
     annul(app, environment, rnc, &ranges)
 }
@@ -146,7 +146,12 @@ fn ranges(root: &Element) -> Result<Vec<(Encf, Encf)>, String> {
 }
 
 /// Annuls every valid range; the messages name the ranges that were rejected.
-fn annul(app: &App, environment: Environment, rnc: &str, ranges: &[(Encf, Encf)]) -> Result<Outcome, StateError> {
+fn annul(
+    app: &App,
+    environment: Environment,
+    rnc: &str,
+    ranges: &[(Encf, Encf)],
+) -> Result<AnnulmentResult, StateError> {
     let _turn = app.judging.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut refused = Vec::new();
     for (first, last) in ranges {
@@ -164,7 +169,7 @@ fn annul(app: &App, environment: Environment, rnc: &str, ranges: &[(Encf, Encf)]
         }
     }
     if refused.is_empty() {
-        return Ok(Outcome {
+        return Ok(AnnulmentResult {
             codigo: "1",
             mensajes: vec!["Secuencias anuladas.".to_owned()],
         });
@@ -172,7 +177,7 @@ fn annul(app: &App, environment: Environment, rnc: &str, ranges: &[(Encf, Encf)]
     if refused.len() < ranges.len() {
         refused.insert(0, "Secuencias anuladas, excepto las del detalle.".to_owned());
     }
-    Ok(Outcome {
+    Ok(AnnulmentResult {
         codigo: "2",
         mensajes: refused,
     })

@@ -29,7 +29,7 @@ async fn consultar(State(app): State<App>, caller: Caller) -> Result<Response, F
         let buyer_fits = buyer.is_none_or(|buyer| record.facts.rnc_comprador.as_deref() == Some(buyer));
         decided && buyer_fits && code.is_none_or(|code| record.facts.codigo_seguridad == code)
     });
-    let record = telling(matching);
+    let record = most_relevant(matching);
     let state = record.as_ref().map_or(Codigo::NoEncontrado, shown);
     let facts = record.map(|record| record.facts).unwrap_or_default();
     Ok(Answer::new("RespuestaConsultaEstado")
@@ -48,7 +48,7 @@ async fn consultar(State(app): State<App>, caller: Caller) -> Result<Response, F
 }
 
 /// The accepted document of a number, otherwise its last document.
-pub(super) fn telling(records: impl Iterator<Item = Record>) -> Option<Record> {
+pub(super) fn most_relevant(records: impl Iterator<Item = Record>) -> Option<Record> {
     records.reduce(|kept, next| if kept.verdict.codigo.is_accepted() { kept } else { next })
 }
 

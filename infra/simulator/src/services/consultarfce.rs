@@ -2,7 +2,7 @@
 
 use axum::{Router, extract::State, response::Response, routing::get};
 
-use super::{consultaestado::telling, consultaresultado::message};
+use super::{consultaestado::most_relevant, consultaresultado::message};
 use crate::{App, answer::Answer, call::Caller, failure::Failure, state::Kind, verdict::Codigo};
 
 pub(super) fn routes() -> Router<App> {
@@ -20,7 +20,7 @@ async fn consultar(State(app): State<App>, caller: Caller) -> Result<Response, F
     let records = app.state.documents_by_number(caller.environment, rnc, encf)?;
     let matching =
         |record: &crate::state::Record| record.kind == Kind::Rfce.name() && record.facts.codigo_seguridad == code;
-    let record = telling(records.into_iter().filter(matching));
+    let record = most_relevant(records.into_iter().filter(matching));
     let state = record
         .as_ref()
         .map_or(Codigo::NoEncontrado, |record| record.verdict.codigo);

@@ -8,7 +8,7 @@ use axum::{
 };
 use rust_decimal::Decimal;
 
-use super::consultaestado::telling;
+use super::consultaestado::most_relevant;
 use crate::{
     App,
     call::Visitor,
@@ -69,7 +69,7 @@ fn find(app: &App, visitor: &Visitor, kind: Kind, names: &[&str]) -> Result<Opti
     };
     let now = app.now();
     let records = app.state.documents_by_number(visitor.environment, rnc, encf)?;
-    Ok(telling(records.into_iter().filter(|record| {
+    Ok(most_relevant(records.into_iter().filter(|record| {
         record.kind == kind.name()
             && record.codigo_at(now) != Codigo::EnProceso
             && names

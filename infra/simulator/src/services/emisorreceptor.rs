@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// Timeout of a request to the other side.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIME_LIMIT: Duration = Duration::from_secs(20);
 /// Types whose buyers send an approval or rejection.
 const APPROVED: [&str; 5] = ["E31", "E33", "E34", "E44", "E45"];
 
@@ -376,7 +376,7 @@ async fn send(
     xml: &str,
 ) -> Result<(u16, Vec<u8>), String> {
     let http = reqwest::Client::builder()
-        .timeout(PATIENCE)
+        .timeout(TIME_LIMIT)
         .redirect(reqwest::redirect::Policy::none())
         .build()
         .map_err(|error| error.to_string())?;

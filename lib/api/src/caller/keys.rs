@@ -21,7 +21,7 @@ const KEPT: SignedDuration = SignedDuration::from_secs(60);
 pub(super) const CAPACITY: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
 
 /// The last use of a key is recorded at most once in this time.
-const NOTED: SignedDuration = SignedDuration::from_hours(1);
+const RECORDED: SignedDuration = SignedDuration::from_hours(1);
 
 /// The API keys. The requests of a function share it.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ pub struct Keys {
     clock: Clock,
     known: Recent<[u8; 32], ApiKey>,
     /// The keys whose use was recorded within the last hour.
-    noted: Recent<ApiKeyId, ()>,
+    recorded: Recent<ApiKeyId, ()>,
     rates: Arc<Mutex<Rates>>,
     /// The default rate limit of a key; `None` means no limit.
     requests_per_second: Option<u32>,
@@ -48,7 +48,7 @@ impl Keys {
             table,
             clock,
             known: Recent::new(CAPACITY, KEPT),
-            noted: Recent::new(CAPACITY, NOTED),
+            recorded: Recent::new(CAPACITY, RECORDED),
             rates: Arc::default(),
             requests_per_second,
         })
@@ -116,10 +116,10 @@ impl Keys {
 
     /// Records the use of a key, at most once an hour. A failure is only logged: the time helps the company to find
     /// unused keys, and no request may fail for it.
-    pub(super) async fn note_use(&self, key: &ApiKey) {
+    pub(super) async fn record_use(&self, key: &ApiKey) {
         let now = self.clock.now();
-        if self.noted.insert_new(key.id, (), now)
-            && let Err(error) = self.table.note_key_use(&key.company, &key.id, now).await
+        if self.recorded.insert_new(key.id, (), now)
+            && let Err(error) = self.table.record_key_use(&key.company, &key.id, now).await
         {
             tracing::warn!(%error, "the use of an API key was not noted");
         }

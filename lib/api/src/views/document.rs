@@ -62,7 +62,7 @@ pub struct DocumentView {
     pub completed_at: Option<Instant>,
     pub error_code: Option<String>,
     pub error_message: Option<String>,
-    /// What the tax authority's messages mean, where that is known; left out when there is nothing to tell.
+    /// What the tax authority's messages mean, where that is known; left out when there is nothing to explain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub explanations: Vec<ExplanationView>,
     /// How the receipt came to its buyer, who receives electronically; left out when it is not sent.

@@ -1,4 +1,4 @@
-//! What is no obstacle in a P12 but may surprise.
+//! Findings about a P12 that do not refuse it but may surprise.
 
 use jiff::{SignedDuration, Timestamp};
 use xmldsig::{CertificateError, Choice, Identity, P12Error};

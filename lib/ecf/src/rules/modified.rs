@@ -97,7 +97,7 @@ pub struct Modified<'a> {
 
 impl Modified<'_> {
     /// Whether the receipt can no longer become valid under its number.
-    pub fn is_void(&self) -> bool {
+    pub fn is_permanently_invalid(&self) -> bool {
         match self.state {
             ReceiptState::Rejected => !self.number_is_free,
             ReceiptState::Cancelled | ReceiptState::Incapacity => true,
@@ -141,7 +141,7 @@ pub fn check(document: &Document, receipt_type: ReceiptType, modified: &Modified
     };
     same_buyer(document, modified, &mut Findings::new(&SAME_BUYER, &mut violations));
     same_day(document, modified, &mut Findings::new(&SAME_DAY, &mut violations));
-    if modified.is_void() {
+    if modified.is_permanently_invalid() {
         let what = match modified.state {
             ReceiptState::Rejected => "was rejected by the tax authority and its number is burned".to_owned(),
             state => format!("is in the state {state} and was never sent"),

@@ -24,7 +24,7 @@ fn percentages_are_no_fractions(case: &Case<'_>, out: &mut Findings<'_>) {
                 &place.to_string(),
                 "SubDescuentoPorcentaje",
             ];
-            tell(sub.sub_descuento_porcentaje.as_ref(), || line(index, &steps), out);
+            report(sub.sub_descuento_porcentaje.as_ref(), || line(index, &steps), out);
         }
         let surcharges = item.tabla_sub_recargo.sub_recargo.iter().enumerate();
         for (place, sub) in surcharges {
@@ -34,9 +34,9 @@ fn percentages_are_no_fractions(case: &Case<'_>, out: &mut Findings<'_>) {
                 &place.to_string(),
                 "SubRecargoPorcentaje",
             ];
-            tell(sub.sub_recargo_porcentaje.as_ref(), || line(index, &steps), out);
+            report(sub.sub_recargo_porcentaje.as_ref(), || line(index, &steps), out);
         }
-        tell(item.grados_alcohol.as_ref(), || line(index, &["GradosAlcohol"]), out);
+        report(item.grados_alcohol.as_ref(), || line(index, &["GradosAlcohol"]), out);
     }
     let entries = case
         .document
@@ -51,11 +51,11 @@ fn percentages_are_no_fractions(case: &Case<'_>, out: &mut Findings<'_>) {
             &index.to_string(),
             "ValorDescuentooRecargo",
         ];
-        tell(entry.valor_descuentoo_recargo.as_ref(), || at(&steps), out);
+        report(entry.valor_descuentoo_recargo.as_ref(), || at(&steps), out);
     }
 }
 
-fn tell(given: Option<&Porcentaje>, path: impl FnOnce() -> Path, out: &mut Findings<'_>) {
+fn report(given: Option<&Porcentaje>, path: impl FnOnce() -> Path, out: &mut Findings<'_>) {
     let is_fraction = |given: &Decimal| !given.is_zero() && *given < Decimal::ONE;
     if let Some(given) = given.map(Porcentaje::value).filter(is_fraction) {
         let percent = (given * Decimal::ONE_HUNDRED).normalize();

@@ -38,7 +38,7 @@ fn years_are_plausible(case: &Case<'_>, out: &mut Findings<'_>) {
     if days >= ISSUED_LATE {
         let meant = nearest_before(issue, case.today);
         let what = format!("FechaEmision {issue} is {days} days ago");
-        tell(emisor("FechaEmision"), issue, &what, meant, out);
+        report(emisor("FechaEmision"), issue, &what, meant, out);
     }
     let reference = &case.document.informacion_referencia;
     let replaces = reference.codigo_modificacion == Some(CodigoModificacion::ReemplazaContingencia);
@@ -48,7 +48,7 @@ fn years_are_plausible(case: &Case<'_>, out: &mut Findings<'_>) {
         if days >= limit {
             let meant = nearest_before(modified, issue);
             let what = format!("FechaNCFModificado {modified} is {days} days before FechaEmision {issue}");
-            tell(referencia("FechaNCFModificado"), modified, &what, meant, out);
+            report(referencia("FechaNCFModificado"), modified, &what, meant, out);
         }
     }
     if let Some(last) = header.id_doc.fecha_limite_pago {
@@ -57,12 +57,12 @@ fn years_are_plausible(case: &Case<'_>, out: &mut Findings<'_>) {
             let meant = (issue.date().year()..).take(2).filter_map(|year| in_year(last, year));
             let meant = meant.into_iter().find(|meant| *meant >= issue);
             let what = format!("FechaLimitePago {last} is {days} days after FechaEmision {issue}");
-            tell(id_doc("FechaLimitePago"), last, &what, meant, out);
+            report(id_doc("FechaLimitePago"), last, &what, meant, out);
         }
     }
 }
 
-fn tell(path: Path, given: Fecha, what: &str, meant: Option<Fecha>, out: &mut Findings<'_>) {
+fn report(path: Path, given: Fecha, what: &str, meant: Option<Fecha>, out: &mut Findings<'_>) {
     let likely = meant.map_or_else(String::new, |meant| format!(", such as {meant}"));
     let message = format!("{what}: is the year typed wrong{likely}?");
     let finding = out.wrong(path, message).given(given);

@@ -133,7 +133,7 @@ pub enum NotClaimed {
     /// An earlier send may have arrived.
     LeaseExpired,
     /// It is a note that is held back.
-    NoteHeld,
+    NoteAwaitsInvoice,
     /// Its state or its history does not allow it.
     NotSendable,
     /// The receipt does not exist.
@@ -198,7 +198,7 @@ pub struct Invoice {
     /// Since when the note awaits a successor: its creation, or the invoice's last change if that came later.
     pub awaited_since: Timestamp,
     /// How long the company's notes await a successor. `None`: the company holds no notes.
-    pub patience: Option<SignedDuration>,
+    pub await_limit: Option<SignedDuration>,
     /// Whether what is left to credit covers the note.
     pub covers_note: bool,
     /// Whether the note annuls it.

@@ -19,7 +19,7 @@ pub enum Step<A> {
     /// Open the company's certificate and get a token.
     Authenticate,
     /// Log that the certificate was refused, and do not believe it yet.
-    DoubtRefusal(A),
+    RetryRefusedCertificate(A),
     /// Log that the receipt, whose send may have arrived, cannot be looked up for this reason.
     LogBlocked(FailCause<A>),
     /// Claim the receipt.
@@ -57,7 +57,7 @@ pub enum Step<A> {
     /// Return the submitted receipt to its send: the authority does not have the document.
     ReturnToSend,
     /// Record the verdict.
-    RecordVerdict(Verdict<A>),
+    RecordVerdict(FinalVerdict<A>),
     /// Stop the receipt; a person decides.
     Fail(FailCause<A>),
     /// Carry the effects out, in their order. Housekeeping makes up for one that fails.
@@ -153,7 +153,7 @@ pub struct Said<A> {
 
 /// A verdict to record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict<A> {
+pub struct FinalVerdict<A> {
     /// The state that it makes final.
     pub state: ReceiptState,
     /// Whether a rejection burned the number.

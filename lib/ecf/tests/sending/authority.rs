@@ -75,7 +75,7 @@ impl Authority {
         found.map_or(Judgement::NotFound, |document| document.judgement)
     }
 
-    /// What a look-up by number tells of our documents.
+    /// What a look-up by number finds of our documents.
     pub(crate) fn look_up(&self, receipt: &Receipt, now: Timestamp) -> Finding<&'static str> {
         if receipt.is_summary {
             return match self.visible(now).find(|document| is_first(document)) {

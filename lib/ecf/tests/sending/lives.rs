@@ -234,7 +234,7 @@ impl World {
                 9 => Happened::StoreFailed,
                 _ => Happened::Authenticated,
             },
-            Step::DoubtRefusal(_) => Happened::NoToken(None),
+            Step::RetryRefusedCertificate(_) => Happened::NoToken(None),
             Step::LogBlocked(_) => Happened::Logged,
             Step::Claim(claim) => {
                 let claimed = self.receipt.claim(claim, now);
@@ -471,7 +471,7 @@ impl World {
             state: ReceiptState::Accepted,
             secuencia_utilizada: None,
             awaited_since: self.now,
-            patience: Some(SignedDuration::from_hours(72)),
+            await_limit: Some(SignedDuration::from_hours(72)),
             covers_note: true,
             is_annulled: false,
         };

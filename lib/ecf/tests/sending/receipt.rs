@@ -80,7 +80,7 @@ impl Receipt {
             _ if !self.awaits_send() => Some(NotClaimed::NotSendable),
             Some(_) if is_over => Some(NotClaimed::LeaseExpired),
             Some(_) => None,
-            None if self.is_held => Some(NotClaimed::NoteHeld),
+            None if self.is_held => Some(NotClaimed::NoteAwaitsInvoice),
             None => Some(NotClaimed::NotSendable),
         })
     }

@@ -232,7 +232,7 @@ fn events() -> Vec<Event> {
         state: ReceiptState::Accepted,
         secuencia_utilizada: None,
         awaited_since: now() - SignedDuration::from_hours(1),
-        patience: Some(SignedDuration::from_hours(72)),
+        await_limit: Some(SignedDuration::from_hours(72)),
         covers_note: true,
         is_annulled: false,
     };
@@ -246,12 +246,12 @@ fn events() -> Vec<Event> {
     let invoices = invoices.chain([
         left_free,
         Invoice {
-            patience: hours(1),
+            await_limit: hours(1),
             ..left_free
         },
         Invoice {
             awaited_since: now() - SignedDuration::from_mins(50),
-            patience: hours(1),
+            await_limit: hours(1),
             ..left_free
         },
         Invoice {
@@ -263,12 +263,12 @@ fn events() -> Vec<Event> {
             ..invoice
         },
         Invoice {
-            patience: None,
+            await_limit: None,
             ..left_free
         },
         Invoice {
             is_annulled: true,
-            patience: None,
+            await_limit: None,
             ..invoice
         },
     ]);
@@ -308,7 +308,7 @@ fn events() -> Vec<Event> {
         events.push(Happened::Claimed(claim));
         let reasons = [
             NotClaimed::LeaseExpired,
-            NotClaimed::NoteHeld,
+            NotClaimed::NoteAwaitsInvoice,
             NotClaimed::NotSendable,
             NotClaimed::Missing,
         ];

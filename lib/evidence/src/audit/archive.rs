@@ -17,7 +17,7 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::growing::{Growing, Grown};
 use super::out::{CHUNK_BYTES, Out};
-use super::plan::Order;
+use super::plan::ArchiveRequest;
 use super::{AuditError, Worth, plan::Plan};
 
 const MANIFEST: &str = "manifest.json";
@@ -43,7 +43,7 @@ pub(super) struct Archive {
 impl Archive {
     pub(super) fn begin(plan: &Plan, out: Out) -> Result<Self, AuditError> {
         let mut manifest = Growing::new()?;
-        let Order { scope, span } = plan.order;
+        let ArchiveRequest { scope, span } = plan.request;
         let about = json!({
             "format": "ecf-audit/1",
             "company": { "rnc": plan.rnc, "name": plan.name },

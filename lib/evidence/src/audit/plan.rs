@@ -35,7 +35,7 @@ const MOST_RANGES: usize = 120;
 
 /// The evidence that is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Order {
+pub struct ArchiveRequest {
     pub scope: Scope,
     /// Filters by the instant of creation, or of receipt.
     pub span: Span,
@@ -52,7 +52,7 @@ pub struct TooLarge {
 /// What an archive will hold.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    pub order: Order,
+    pub request: ArchiveRequest,
     pub rnc: String,
     pub name: String,
     pub receipts: u64,
@@ -133,17 +133,17 @@ impl Auditor {
     /// Failures of the store, or an unknown company.
     pub async fn too_large(
         &self,
-        order: &Order,
+        request: &ArchiveRequest,
         limit_bytes: u64,
         now: Timestamp,
     ) -> Result<Option<TooLarge>, AuditError> {
-        let (_, days) = self.days(order, now).await?;
-        let counted = self.counted(order, &days).await?;
+        let (_, days) = self.days(request, now).await?;
+        let counted = self.counted(request, &days).await?;
         let estimated_bytes = counted.iter().map(|(_, bytes)| bytes).sum();
         if estimated_bytes <= limit_bytes {
             return Ok(None);
         }
-        let ranges = split(&order.span, &counted, limit_bytes);
+        let ranges = split(&request.span, &counted, limit_bytes);
         Ok(Some(TooLarge {
             estimated_bytes,
             ranges,
@@ -154,23 +154,23 @@ impl Auditor {
     ///
     /// # Errors
     /// Failures of the store, an unknown company, or a certificate that cannot be opened.
-    pub async fn plan(&self, order: Order, now: Timestamp) -> Result<Plan, AuditError> {
-        let (company, all_days) = self.days(&order, now).await?;
-        let signer = self.signer(&order.scope.company, now).await?;
+    pub async fn plan(&self, request: ArchiveRequest, now: Timestamp) -> Result<Plan, AuditError> {
+        let (company, all_days) = self.days(&request, now).await?;
+        let signer = self.signer(&request.scope.company, now).await?;
         let fingerprint = signer.as_ref().map(|signer| signer.certificate().sha256_fingerprint);
         let instant = |at: Option<Timestamp>| at.map(|at| at.to_string()).unwrap_or_default();
         let hosts = self.files.stamp_hosts();
-        let design = self.files.design(&order.scope.company).await?;
+        let design = self.files.design(&request.scope.company).await?;
         let heading = ContentHash::of_parts(
             [
                 "audit/2",
                 ecf_ri::EDITION,
                 README,
-                order.scope.environment.as_str(),
+                request.scope.environment.as_str(),
                 company.rnc.as_str(),
                 &company.name,
-                &instant(order.span.from),
-                &instant(order.span.to),
+                &instant(request.span.from),
+                &instant(request.span.to),
                 &hosts.ecf,
                 &hosts.fc,
             ]
@@ -184,7 +184,7 @@ impl Auditor {
         let (mut days, mut receipts, mut received, mut approvals) = (Vec::new(), 0, 0, 0);
         for day in all_days {
             let before = receipts;
-            let mut walk = Walk::of_day(&self.table, &order, day);
+            let mut walk = Walk::of_day(&self.table, &request, day);
             while let Some(part) = walk.next().await? {
                 receipts += part.len() as u64;
                 part.iter().for_each(|receipt| content.receipt(receipt));
@@ -193,18 +193,18 @@ impl Auditor {
                 days.push(day);
             }
         }
-        let mut walk = Inbox::of(&self.table, &order);
+        let mut walk = Inbox::of(&self.table, &request);
         while let Some(part) = walk.next().await? {
             received += part.len() as u64;
             part.iter().for_each(|item| content.item(item));
         }
-        let mut walk = Approvals::of(&self.table, &order);
+        let mut walk = Approvals::of(&self.table, &request);
         while let Some(part) = walk.next().await? {
             approvals += part.len() as u64;
             part.iter().for_each(|approval| content.approval(approval));
         }
         Ok(Plan {
-            order,
+            request,
             rnc: company.rnc.to_string(),
             name: index::visible(&company.name),
             receipts,
@@ -221,23 +221,23 @@ impl Auditor {
     /// The company, and every day of the span on which it may have receipts.
     async fn days(
         &self,
-        order: &Order,
+        request: &ArchiveRequest,
         now: Timestamp,
     ) -> Result<(ecf_store::companies::Company, Vec<Date>), AuditError> {
-        let company = self.table.company(&order.scope.company).await?;
+        let company = self.table.company(&request.scope.company).await?;
         let company = company.ok_or(AuditError::NoCompany)?;
         let first = fiscal_day(company.created_at);
-        let first = order.span.from.map_or(first, |from| fiscal_day(from).max(first));
+        let first = request.span.from.map_or(first, |from| fiscal_day(from).max(first));
         // The clock of another process may be ahead of this one.
         let last = fiscal_day(now) + 1.day();
-        let last = order.span.to.map_or(last, |to| fiscal_day(to).min(last));
+        let last = request.span.to.map_or(last, |to| fiscal_day(to).min(last));
         let days = std::iter::successors(Some(first), |day| day.tomorrow().ok());
         Ok((company, days.take_while(|day| *day <= last).collect()))
     }
 
     /// The estimated bytes of each day with receipts.
-    async fn counted(&self, order: &Order, days: &[Date]) -> Result<Vec<(Date, u64)>, AuditError> {
-        let Order { scope, span } = order;
+    async fn counted(&self, request: &ArchiveRequest, days: &[Date]) -> Result<Vec<(Date, u64)>, AuditError> {
+        let ArchiveRequest { scope, span } = request;
         let (Some(first), Some(last)) = (days.first(), days.last()) else {
             return Ok(Vec::new());
         };
@@ -287,17 +287,17 @@ impl Auditor {
 /// The receipts of a day, page by page.
 pub(super) struct Walk<'t> {
     table: &'t Table,
-    order: Order,
+    request: ArchiveRequest,
     day: Date,
     /// Where the next page begins; `None`: all pages were read.
     at: Option<Option<String>>,
 }
 
 impl<'t> Walk<'t> {
-    pub(super) fn of_day(table: &'t Table, order: &Order, day: Date) -> Self {
+    pub(super) fn of_day(table: &'t Table, request: &ArchiveRequest, day: Date) -> Self {
         Self {
             table,
-            order: *order,
+            request: *request,
             day,
             at: Some(None),
         }
@@ -307,7 +307,7 @@ impl<'t> Walk<'t> {
         let Some(after) = self.at.take() else {
             return Ok(None);
         };
-        let Order { scope, span } = &self.order;
+        let ArchiveRequest { scope, span } = &self.request;
         let part = self
             .table
             .walk_receipts(scope, span, self.day, after.as_deref())
@@ -320,15 +320,15 @@ impl<'t> Walk<'t> {
 /// The inbox, page by page.
 pub(super) struct Inbox<'t> {
     table: &'t Table,
-    order: Order,
+    request: ArchiveRequest,
     at: Option<Option<InboxId>>,
 }
 
 impl<'t> Inbox<'t> {
-    pub(super) fn of(table: &'t Table, order: &Order) -> Self {
+    pub(super) fn of(table: &'t Table, request: &ArchiveRequest) -> Self {
         Self {
             table,
-            order: *order,
+            request: *request,
             at: Some(None),
         }
     }
@@ -337,7 +337,7 @@ impl<'t> Inbox<'t> {
         let Some(after) = self.at.take() else {
             return Ok(None);
         };
-        let Order { scope, span } = &self.order;
+        let ArchiveRequest { scope, span } = &self.request;
         let part = self.table.walk_inbox(scope, span, after.as_ref(), INBOX_PART).await?;
         if part.len() == INBOX_PART {
             self.at = part.last().map(|last| Some(last.id));
@@ -352,16 +352,16 @@ impl<'t> Inbox<'t> {
 /// The approvals, page by page.
 pub(super) struct Approvals<'t> {
     table: &'t Table,
-    order: Order,
+    request: ArchiveRequest,
     /// The item before the next page; `None`: all pages were read.
     at: Option<Option<Approval>>,
 }
 
 impl<'t> Approvals<'t> {
-    pub(super) fn of(table: &'t Table, order: &Order) -> Self {
+    pub(super) fn of(table: &'t Table, request: &ArchiveRequest) -> Self {
         Self {
             table,
-            order: *order,
+            request: *request,
             at: Some(None),
         }
     }
@@ -370,7 +370,7 @@ impl<'t> Approvals<'t> {
         let Some(after) = self.at.take() else {
             return Ok(None);
         };
-        let Order { scope, span } = &self.order;
+        let ArchiveRequest { scope, span } = &self.request;
         let walked = self.table.walk_approvals(scope, span, after.as_ref(), APPROVALS_PART);
         let part = walked.await?;
         if part.len() == APPROVALS_PART {

@@ -24,6 +24,7 @@ pub(crate) enum Column {
     IscAdValorem,
     Itbis,
     Valor,
+    PrecioOtraMoneda,
     ValorOtraMoneda,
 }
 
@@ -31,8 +32,8 @@ pub(crate) enum Column {
 #[derive(Debug)]
 pub(crate) struct Lines {
     pub(crate) columns: Vec<Column>,
-    /// The title of the column with the other currency.
-    other_currency: String,
+    /// The titles of the columns with the other currency: price and value.
+    other_currency: [String; 2],
     pub(crate) lines: Vec<Line>,
 }
 
@@ -47,7 +48,7 @@ pub(crate) struct Line {
 }
 
 impl Column {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Cantidad,
         Self::UnidadMedida,
         Self::GradosAlcohol,
@@ -59,6 +60,7 @@ impl Column {
         Self::IscAdValorem,
         Self::Itbis,
         Self::Valor,
+        Self::PrecioOtraMoneda,
         Self::ValorOtraMoneda,
     ];
 
@@ -75,6 +77,7 @@ impl Column {
             Self::IscAdValorem => "ISCav",
             Self::Itbis => "ITBIS",
             Self::Valor => "Valor",
+            Self::PrecioOtraMoneda => "Precio Otra Moneda",
             Self::ValorOtraMoneda => "Valor Otra Moneda",
         }
     }
@@ -102,8 +105,10 @@ impl Lines {
         Self {
             columns: Column::ALL.into_iter().filter(used).collect(),
             other_currency: match receipt.document.encabezado.otra_moneda.tipo_moneda {
-                Some(currency) => format!("{} {}", Column::Valor.title(), currency.code()),
-                None => Column::ValorOtraMoneda.title().to_owned(),
+                Some(currency) => {
+                    [Column::Precio, Column::Valor].map(|column| format!("{} {}", column.title(), currency.code()))
+                }
+                None => [Column::PrecioOtraMoneda, Column::ValorOtraMoneda].map(|column| column.title().to_owned()),
             },
             lines,
         }
@@ -112,7 +117,8 @@ impl Lines {
     /// The title of a column, as worded in the authority's models.
     pub(crate) fn title(&self, column: Column) -> &str {
         match column {
-            Column::ValorOtraMoneda => &self.other_currency,
+            Column::PrecioOtraMoneda => &self.other_currency[0],
+            Column::ValorOtraMoneda => &self.other_currency[1],
             column => column.title(),
         }
     }
@@ -128,7 +134,7 @@ impl Line {
                 .try_fold(Decimal::ZERO, Decimal::checked_add);
             sum.and_then(computed)
         };
-        let other = &item.otra_moneda_detalle.monto_item_otra_moneda;
+        let other = &item.otra_moneda_detalle;
         let cell = |column| match column {
             Column::Cantidad => item.cantidad_item.as_ref().map(|value| quantity(value)),
             Column::UnidadMedida => item.unidad_medida.map(|unit| unit.words().to_owned()),
@@ -141,7 +147,8 @@ impl Line {
             Column::IscAdValorem => isc(false),
             Column::Itbis => computed(amounts.itbis()),
             Column::Valor => item.monto_item.as_ref().map(|value| amount(value)),
-            Column::ValorOtraMoneda => other.as_ref().map(|value| amount(value)),
+            Column::PrecioOtraMoneda => other.precio_otra_moneda.as_ref().map(|value| amount(value)),
+            Column::ValorOtraMoneda => other.monto_item_otra_moneda.as_ref().map(|value| amount(value)),
         };
         Self {
             exempt: item.indicador_facturacion == Some(IndicadorFacturacion::Exento),

@@ -13,7 +13,7 @@ const SIZES: [f32; 6] = [8.5, 8.0, 7.5, 7.0, 6.5, 6.0];
 /// Space left and right of each text.
 const PADDING: f32 = 4.0;
 /// Space above and below each line.
-const LEADING: f32 = 2.5;
+const LEADING: f32 = 1.5;
 /// The smallest width of a description.
 const DESCRIPTION: f32 = 130.0;
 /// Upper bound of the rows of a description, so that every line fits on one sheet. The law requires only the name.

@@ -1,11 +1,11 @@
 //! Every mandatory field of each type is printed, on each paper.
 
-use ecf::{Document, ReceiptType};
-use ecf_ri::{Design, Format, Mode};
+use ecf::{Document, Environment, ReceiptType, StampHosts};
+use ecf_ri::{Design, Format, Mode, Options, render};
 use serde_json::json;
 
-use crate::paper::{flat, print, try_print};
-use crate::receipts::{beer, issue, payload, receipt};
+use crate::paper::{flat, print, print_as, texts, try_print};
+use crate::receipts::{beer, full, issue, long, payload, receipt};
 
 /// Texts that every receipt of these tests contains.
 const ALWAYS: [&str; 14] = [
@@ -164,10 +164,11 @@ fn an_export_names_the_country_and_both_currencies() {
         "Caribbean Hardware Imports LLC",
         "Identificador Extranjero: US-EIN-4471",
         "País: Estados Unidos",
-        "USD 1.00 = DOP 62.50",
+        "USD 1.00 = RD$ 62.50",
         EXPIRY,
         "770.30",
         "Valor USD",
+        "Precio USD",
         "USD",
     ];
     assert_printed(ReceiptType::E46, &more, &["RNC Cliente"]);
@@ -237,9 +238,10 @@ fn global_discounts_and_surcharges_are_rows_with_their_words() {
          "IndicadorFacturacionDescuentooRecargo": 1}
     ]});
     let text = flat(&print(&issue(ReceiptType::E31, &adjusted), Format::Letter));
-    for words in ["Descuento: Pronto pago (2.50 %) -1,193.84", "Recargo: Flete 500.00"] {
-        assert!(text.contains(words), "{words:?} is not in {text}");
-    }
+    // The lines, less the discount and plus the surcharge, give both subtotals; 390.00 of them are exempt.
+    let words = "Subtotal Bruto 48,143.50 Descuento: Pronto pago (2.50 %) -1,193.84 Recargo: Flete 500.00 \
+                 Subtotal Gravado 47,059.66 Subtotal Exento 390.00";
+    assert!(text.contains(words), "{text}");
 }
 
 #[test]
@@ -261,21 +263,92 @@ fn deferred_sending_and_contingency_have_their_legends() {
 }
 
 #[test]
-fn a_rejected_receipt_says_on_every_sheet_that_it_has_no_fiscal_value() {
-    let mark = "e-CF sin valor fiscal";
-    let mut long = payload(ReceiptType::E31);
-    let line = long["DetallesItems"]["Item"][0].clone();
-    long["DetallesItems"]["Item"] = json!(vec![line; 90]);
-    let long = issue(ReceiptType::E31, &long);
+fn a_receipt_without_fiscal_value_says_so_on_every_sheet() {
+    let marks = [
+        (Mode::Rejected, "RECHAZADO e-CF sin valor fiscal"),
+        (Mode::Cancelled, "ANULADO e-CF sin valor fiscal"),
+        (Mode::Unsent, "NO ENVIADO e-CF sin valor fiscal"),
+        (Mode::Unconfirmed, "SIN VALIDAR e-CF sin valor fiscal mientras"),
+    ];
+    let (short, long) = (receipt(ReceiptType::E31), long(90));
     for format in Format::ALL {
-        let rejected = try_print(&receipt(ReceiptType::E31), format, Mode::Rejected, &Design::default()).unwrap();
-        assert!(flat(&rejected).contains(mark));
-        assert!(!flat(&print(&receipt(ReceiptType::E31), format)).contains(mark));
+        for (mode, mark) in marks {
+            for signed in [&short, &long] {
+                for (index, sheet) in texts(&print_as(signed, format, mode)).iter().enumerate() {
+                    let sheet = sheet.split_whitespace().collect::<Vec<_>>().join(" ");
+                    assert!(sheet.contains(mark), "{format}, {mode:?}, sheet {index}: {sheet}");
+                }
+            }
+        }
+        for mode in [Mode::Accepted, Mode::Pending, Mode::Contingency] {
+            assert!(!flat(&print_as(&short, format, mode)).contains("e-CF sin valor fiscal"));
+        }
     }
-    let rejected = flat(&try_print(&long, Format::Letter, Mode::Rejected, &Design::default()).unwrap());
-    let sheets = rejected.matches("Página No.").count();
-    assert!(sheets > 1, "{sheets}");
-    assert_eq!(rejected.matches(mark).count(), sheets);
+}
+
+#[test]
+fn a_receipt_of_a_test_environment_says_so_on_every_sheet() {
+    let mark = "AMBIENTE DE PRUEBAS SIN VALOR FISCAL";
+    let (signed, design) = (long(90), Design::default());
+    for format in Format::ALL {
+        for environment in [Environment::TesteCF, Environment::CerteCF, Environment::Ecf] {
+            let options = Options {
+                environment,
+                hosts: &StampHosts::default(),
+                format,
+                mode: Mode::Accepted,
+                design: &design,
+            };
+            for sheet in texts(&render(&signed, &options).unwrap()) {
+                let sheet = sheet.split_whitespace().collect::<Vec<_>>().join(" ");
+                assert_eq!(
+                    sheet.contains(mark),
+                    environment != Environment::Ecf,
+                    "{format}: {sheet}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_receipt_without_a_verdict_says_that_it_is_pending() {
+    let pending = "Pendiente de validación por la DGII: consulte su estado con el código QR.";
+    let signed = receipt(ReceiptType::E31);
+    for format in Format::ALL {
+        assert!(flat(&print_as(&signed, format, Mode::Pending)).contains(pending));
+        assert!(!flat(&print(&signed, format)).contains(pending));
+    }
+}
+
+#[test]
+fn what_the_receipt_says_of_payment_buyer_and_shipment_is_printed() {
+    let everybody = [
+        "Formas de Pago: Efectivo RD$ 10,000.00; Cheque/Transferencia/Depósito RD$ 5,000.00",
+        "Cuenta: Cta. Corriente, 770-001234-5, Banco del Cibao",
+        "Contacto: Ing. Rosa Núñez, 809-555-0188",
+        "Correo: compras@penanunez.example",
+        "Nota: Mercancía revisada en presencia del cliente; cambios en 7 días.",
+    ];
+    let export = [
+        "Condiciones de Entrega: FOB",
+        "Puerto de Embarque: Caucedo",
+        "Puerto de Desembarque: Miami",
+        "Peso Bruto: 2,480 Kilogramo",
+        "Total FOB: 54,235.00",
+        "Vía de Transporte: Marítimo",
+        "Contenedor: MSKU 407213-6",
+    ];
+    for format in Format::ALL {
+        let text = flat(&print(&full(ReceiptType::E31), format));
+        for words in everybody {
+            assert!(text.contains(words), "{format}: {words:?} is not in {text}");
+        }
+        let text = flat(&print(&full(ReceiptType::E46), format));
+        for words in everybody.iter().chain(&export) {
+            assert!(text.contains(words), "{format}: {words:?} is not in {text}");
+        }
+    }
 }
 
 #[test]
@@ -285,7 +358,7 @@ fn the_issuer_adds_a_footer() {
         ..Design::default()
     };
     for format in Format::ALL {
-        let pdf = try_print(&receipt(ReceiptType::E32), format, Mode::Normal, &design).unwrap();
+        let pdf = try_print(&receipt(ReceiptType::E32), format, Mode::Accepted, &design).unwrap();
         assert!(flat(&pdf).contains("Gracias por su compra"));
     }
 }

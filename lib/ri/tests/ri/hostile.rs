@@ -26,10 +26,10 @@ fn a_changed_or_unsigned_receipt_is_not_printed() {
     let signed = String::from_utf8(receipt(ReceiptType::E31)).unwrap();
     let changed = signed.replace("Cemento gris", "Cemento caro");
     assert_ne!(signed, changed);
-    let error = try_print(changed.as_bytes(), Format::Letter, Mode::Normal, &Design::default()).unwrap_err();
+    let error = try_print(changed.as_bytes(), Format::Letter, Mode::Accepted, &Design::default()).unwrap_err();
     assert!(matches!(error, RiError::Signature(_)), "{error}");
     for bytes in [&b""[..], b"<ECF/>", b"%PDF-1.7", &signed.as_bytes()[..signed.len() / 2]] {
-        let error = try_print(bytes, Format::Roll80, Mode::Normal, &Design::default()).unwrap_err();
+        let error = try_print(bytes, Format::Roll80, Mode::Accepted, &Design::default()).unwrap_err();
         assert!(matches!(error, RiError::Signature(_)), "{error}");
     }
 }
@@ -38,7 +38,7 @@ fn a_changed_or_unsigned_receipt_is_not_printed() {
 fn signed_xml_that_is_no_receipt_is_not_printed() {
     let print = |xml: &str| {
         let signed = crate::receipts::sign(xml.as_bytes());
-        try_print(&signed, Format::Letter, Mode::Normal, &Design::default()).unwrap_err()
+        try_print(&signed, Format::Letter, Mode::Accepted, &Design::default()).unwrap_err()
     };
     assert!(matches!(print("<RFCE></RFCE>"), RiError::Document(_)));
     let error = print("<ECF><Encabezado><IdDoc><TipoeCF>31</TipoeCF></IdDoc></Encabezado></ECF>");
@@ -58,7 +58,7 @@ fn an_address_that_no_code_holds_is_told() {
         environment: Environment::Ecf,
         hosts: &hosts,
         format: Format::Letter,
-        mode: Mode::Normal,
+        mode: Mode::Accepted,
         design: &Design::default(),
     };
     let error = render(&receipt(ReceiptType::E31), &options).unwrap_err();
@@ -114,7 +114,7 @@ fn a_logo_is_printed_and_a_damaged_one_is_refused_before() {
     };
     let signed = receipt(ReceiptType::E31);
     for format in Format::ALL {
-        let with = try_print(&signed, format, Mode::Normal, &design).unwrap();
+        let with = try_print(&signed, format, Mode::Accepted, &design).unwrap();
         let without = print(&signed, format);
         assert_eq!(texts(&with), texts(&without));
         assert_eq!((images(&with), images(&without)), (1, 0));

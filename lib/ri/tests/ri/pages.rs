@@ -1,10 +1,10 @@
 //! Receipts of many lines.
 
 use ecf::{Document, ReceiptType};
-use ecf_ri::Format;
+use ecf_ri::{Format, Mode};
 use serde_json::json;
 
-use crate::paper::{flat, print, sizes, texts};
+use crate::paper::{flat, print, print_as, sizes, texts};
 use crate::receipts::{issue, long, payload, wide};
 
 /// The amounts after a label on each page; `None` where the label is missing.
@@ -12,7 +12,11 @@ fn amounts(pages: &[String], label: &str) -> Vec<Option<i64>> {
     let amount = |page: &String| {
         let lines: Vec<&str> = page.lines().map(str::trim).collect();
         let place = lines.iter().position(|line| *line == label)?;
-        lines[place + 1].replace([',', '.'], "").parse().ok()
+        lines[place + 1]
+            .replace("RD$ ", "")
+            .replace([',', '.'], "")
+            .parse()
+            .ok()
     };
     pages.iter().map(amount).collect()
 }
@@ -60,6 +64,17 @@ fn a_thousand_lines_are_all_there_with_subtotals_on_every_page_but_the_last() {
         printed[count - 1].is_none() && before_last < total,
         "{before_last} of {total}"
     );
+}
+
+#[test]
+fn fifty_seven_lines_take_three_sheets_at_most_whatever_became_of_them() {
+    let signed = long(57);
+    for format in [Format::Letter, Format::A4] {
+        for mode in Mode::ALL {
+            let sheets = sizes(&print_as(&signed, format, mode)).len();
+            assert!(sheets <= 3, "{format}, {mode:?}: {sheets}");
+        }
+    }
 }
 
 #[test]
@@ -126,5 +141,42 @@ fn the_longest_names_and_amounts_fit_on_every_paper() {
             text.contains("4,444,444,444,444.4444") && text.contains("13,333,333,333,333.32"),
             "{format}: {text}"
         );
+    }
+}
+
+#[test]
+fn a_receipt_with_the_longest_of_everything_is_printed_in_every_mode() {
+    let mut longest = payload(ReceiptType::E31);
+    let wide = |length: usize| json!("W".repeat(length));
+    let header = &mut longest["Encabezado"];
+    for (block, name, length) in [
+        ("Emisor", "RazonSocialEmisor", 150),
+        ("Emisor", "NombreComercial", 149),
+        ("Emisor", "Sucursal", 20),
+        ("Emisor", "DireccionEmisor", 100),
+        ("Emisor", "WebSite", 50),
+        ("Emisor", "CodigoVendedor", 60),
+        ("Emisor", "InformacionAdicionalEmisor", 250),
+        ("Comprador", "RazonSocialComprador", 150),
+        ("Comprador", "ContactoComprador", 80),
+        ("Comprador", "DireccionComprador", 100),
+        ("Comprador", "ContactoEntrega", 100),
+        ("Comprador", "DireccionEntrega", 100),
+        ("Comprador", "CodigoInternoComprador", 20),
+        ("Comprador", "InformacionAdicionalComprador", 150),
+        ("InformacionesAdicionales", "NumeroContenedor", 100),
+        ("InformacionesAdicionales", "NumeroEmbarque", 25),
+        ("Transporte", "Conductor", 20),
+        ("Transporte", "NumeroAlbaran", 20),
+    ] {
+        header[block][name] = wide(length);
+    }
+    header["Comprador"]["CorreoComprador"] = json!(format!("{}@{}.example", "w".repeat(40), "w".repeat(31)));
+    let signed = issue(ReceiptType::E31, &longest);
+    for format in Format::ALL {
+        for mode in Mode::ALL {
+            let text = flat(&print_as(&signed, format, mode));
+            assert!(text.contains("Transporte a la obra") && text.contains("Total ITBIS"));
+        }
     }
 }

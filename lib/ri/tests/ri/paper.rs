@@ -17,7 +17,12 @@ use hayro::{RenderCache, RenderSettings};
 
 /// Prints with default options, in the environment of the tests.
 pub(crate) fn print(signed: &[u8], format: Format) -> Vec<u8> {
-    try_print(signed, format, Mode::Normal, &Design::default()).unwrap()
+    try_print(signed, format, Mode::Accepted, &Design::default()).unwrap()
+}
+
+/// Prints with this mode.
+pub(crate) fn print_as(signed: &[u8], format: Format, mode: Mode) -> Vec<u8> {
+    try_print(signed, format, mode, &Design::default()).unwrap()
 }
 
 pub(crate) fn try_print(signed: &[u8], format: Format, mode: Mode, design: &Design) -> Result<Vec<u8>, RiError> {

@@ -65,6 +65,56 @@ pub(crate) fn payload(receipt_type: ReceiptType) -> Value {
     payload
 }
 
+/// A receipt with the optional fields that are printed: global discount and surcharge, forms of payment, contact, note, and
+/// the shipment of an export.
+pub(crate) fn full(receipt_type: ReceiptType) -> Vec<u8> {
+    let mut payload = payload(receipt_type);
+    let header = &mut payload["Encabezado"];
+    header["Emisor"]["InformacionAdicionalEmisor"] =
+        json!("Mercancía revisada en presencia del cliente; cambios en 7 días.");
+    if !matches!(receipt_type, ReceiptType::E34 | ReceiptType::E43) {
+        header["IdDoc"]["TablaFormasPago"] = json!({"FormaDePago": [
+            {"FormaPago": 1, "MontoPago": "10000.00"}, {"FormaPago": 2, "MontoPago": "5000.00"}
+        ]});
+        header["IdDoc"]["TipoCuentaPago"] = json!("CT");
+        header["IdDoc"]["NumeroCuentaPago"] = json!("770-001234-5");
+        header["IdDoc"]["BancoPago"] = json!("Banco del Cibao");
+    }
+    if !matches!(receipt_type, ReceiptType::E32 | ReceiptType::E43 | ReceiptType::E47) {
+        header["Comprador"]["ContactoComprador"] = json!("Ing. Rosa Núñez, 809-555-0188");
+        header["Comprador"]["CorreoComprador"] = json!("compras@penanunez.example");
+    }
+    if receipt_type == ReceiptType::E31 {
+        header["Totales"]["MontoAvancePago"] = json!("15000.00");
+    }
+    if receipt_type == ReceiptType::E46 {
+        header["InformacionesAdicionales"] = json!({
+            "FechaEmbarque": "24-11-2026", "NumeroEmbarque": "EMB-2026-0091", "NumeroContenedor": "MSKU 407213-6",
+            "NombrePuertoEmbarque": "Caucedo", "CondicionesEntrega": "FOB", "TotalFob": "54235.00", "Seguro": "640.00",
+            "Flete": "3200.00", "TotalCif": "58075.00", "RegimenAduanero": "Exportación definitiva",
+            "NombrePuertoDesembarque": "Miami", "PesoBruto": "2480.00", "PesoNeto": "2395.50", "UnidadPesoBruto": "21",
+            "UnidadPesoNeto": "21", "CantidadBulto": "46", "UnidadBulto": "6"
+        });
+        header["Transporte"] = json!({
+            "ViaTransporte": "02", "PaisOrigen": "República Dominicana", "PaisDestino": "Estados Unidos",
+            "NombreCompaniaTransportista": "Naviera del Caribe", "NumeroViaje": "NC-417N"
+        });
+    }
+    let group = match receipt_type {
+        ReceiptType::E43 | ReceiptType::E47 => return issue(receipt_type, &payload),
+        ReceiptType::E44 => 4,
+        ReceiptType::E46 => 3,
+        _ => 1,
+    };
+    payload["DescuentosORecargos"] = json!({"DescuentoORecargo": [
+        {"TipoAjuste": "D", "DescripcionDescuentooRecargo": "Pronto pago", "TipoValor": "%", "ValorDescuentooRecargo": "2.5",
+         "IndicadorFacturacionDescuentooRecargo": group},
+        {"TipoAjuste": "R", "DescripcionDescuentooRecargo": "Flete", "TipoValor": "$", "MontoDescuentooRecargo": "500.00",
+         "IndicadorFacturacionDescuentooRecargo": group}
+    ]});
+    issue(receipt_type, &payload)
+}
+
 fn emisor() -> Value {
     json!({
         "RNCEmisor": "131880681", "RazonSocialEmisor": "Ferretería del Norte, S.R.L.", "NombreComercial": "FerreNorte",

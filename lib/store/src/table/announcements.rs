@@ -59,21 +59,24 @@ impl Table {
     ///
     /// # Errors
     /// Fails when DynamoDB fails or a stored record is corrupt.
-    pub async fn untold_announcement(
+    pub async fn undelivered_announcement(
         &self,
         scope: &Scope,
         id: &AnnouncementId,
     ) -> Result<Option<Announcement>, StoreError> {
         let stored = self.read("read announcement", &keys::announcement(scope, id)).await?;
-        let untold = stored.filter(|stored| stored.has(DUE.sk));
-        untold.as_ref().map(|stored| read_announcement(*id, stored)).transpose()
+        let undelivered = stored.filter(|stored| stored.has(DUE.sk));
+        undelivered
+            .as_ref()
+            .map(|stored| read_announcement(*id, stored))
+            .transpose()
     }
 
     /// Takes an announcement off the due index. Returns `false` when it was off already.
     ///
     /// # Errors
     /// Fails when DynamoDB fails.
-    pub async fn announcement_told(&self, scope: &Scope, id: &AnnouncementId) -> Result<bool, StoreError> {
+    pub async fn record_announcement_delivered(&self, scope: &Scope, id: &AnnouncementId) -> Result<bool, StoreError> {
         let change = Change::of(keys::announcement(scope, id))
             .remove(&[DUE.pk, DUE.sk])
             .when(exists(DUE.sk));

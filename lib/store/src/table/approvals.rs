@@ -417,10 +417,14 @@ impl Table {
         next: Option<Timestamp>,
     ) -> Result<bool, StoreError> {
         let change = Change::of(keys::approval(scope, &approval.id)).remove(&[LEASE]);
-        let change = told(told(change, ISSUER, &approval.issuer), AUTHORITY, &approval.authority)
-            .set_or_remove(AUTHORITY_ANSWER, approval.authority_answer.as_ref().map(text))
-            .due_at(next)
-            .when(equals(ATTEMPTS, number(approval.attempts)));
+        let change = set_transmission(
+            set_transmission(change, ISSUER, &approval.issuer),
+            AUTHORITY,
+            &approval.authority,
+        )
+        .set_or_remove(AUTHORITY_ANSWER, approval.authority_answer.as_ref().map(text))
+        .due_at(next)
+        .when(equals(ATTEMPTS, number(approval.attempts)));
         self.applied("record approval", change).await
     }
 }
@@ -442,11 +446,11 @@ fn approvals_within(scope: &Scope, span: &Span, after: Option<&Approval>) -> Que
     }
 }
 
-fn told(change: Change, [state, words, at]: [&str; 3], told: &Transmission) -> Change {
+fn set_transmission(change: Change, [state, words, at]: [&str; 3], transmission: &Transmission) -> Change {
     change
-        .set(state, text(told.state.as_str()))
-        .set_or_remove(words, told.words.as_ref().map(text))
-        .set_or_remove(at, told.at.map(instant))
+        .set(state, text(transmission.state.as_str()))
+        .set_or_remove(words, transmission.words.as_ref().map(text))
+        .set_or_remove(at, transmission.at.map(instant))
 }
 
 fn item(scope: &Scope, new: &Approval) -> super::item::Item {
@@ -492,8 +496,8 @@ fn read(id: ApprovalId, stored: &Stored) -> Result<Approval, StoreError> {
         receiver_url: owned(RECEIVER_URL)?,
         receipt_unknown: stored.flag(RECEIPT_UNKNOWN)?,
         created_at: stored.instant(CREATED_AT)?,
-        issuer: read_told(stored, ISSUER)?,
-        authority: read_told(stored, AUTHORITY)?,
+        issuer: read_transmission(stored, ISSUER)?,
+        authority: read_transmission(stored, AUTHORITY)?,
         authority_answer: owned(AUTHORITY_ANSWER)?,
         attempts: stored.parse(ATTEMPTS)?,
         next_action_at: stored.opt_parse(DUE.sk)?,
@@ -509,7 +513,7 @@ fn read_given(stored: &Stored) -> Result<GivenAnswer, StoreError> {
     })
 }
 
-fn read_told(stored: &Stored, [state, words, at]: [&'static str; 3]) -> Result<Transmission, StoreError> {
+fn read_transmission(stored: &Stored, [state, words, at]: [&'static str; 3]) -> Result<Transmission, StoreError> {
     Ok(Transmission {
         state: stored.one_of(state, &TransmissionState::ALL, TransmissionState::as_str)?,
         words: stored.opt_str(words)?.map(ForeignText::from),

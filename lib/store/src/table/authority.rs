@@ -88,7 +88,7 @@ pub struct StatusCheck {
 
 /// The attribute in the table.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct StatusAttribute {
     available: Option<bool>,
     services: Vec<ServiceStatus>,
     windows: Vec<MaintenanceWindow>,
@@ -154,14 +154,14 @@ impl Table {
     /// # Errors
     /// Fails when DynamoDB fails.
     pub async fn record_status(&self, environment: Environment, status: &AuthorityStatus) -> Result<(), StoreError> {
-        let kept = Kept {
+        let attribute = StatusAttribute {
             available: status.available,
             services: status.services.clone(),
             windows: status.windows.clone(),
         };
-        let kept = serde_json::to_string(&kept).expect("texts and instants are JSON");
+        let attribute = serde_json::to_string(&attribute).expect("texts and instants are JSON");
         let change = Change::of(keys::authority_status(environment))
-            .set(STATUS, text(kept))
+            .set(STATUS, text(attribute))
             .set(CHECKED_AT, instant(status.checked_at))
             .when(absent(CHECKED_AT).or(at_most(CHECKED_AT, instant(status.checked_at))));
         self.apply("record status", change).await.map(drop)
@@ -169,11 +169,12 @@ impl Table {
 }
 
 fn read(stored: &Stored) -> Result<AuthorityStatus, StoreError> {
-    let kept: Kept = serde_json::from_str(stored.str(STATUS)?).map_err(|error| stored.corrupt(STATUS, error))?;
+    let attribute: StatusAttribute =
+        serde_json::from_str(stored.str(STATUS)?).map_err(|error| stored.corrupt(STATUS, error))?;
     Ok(AuthorityStatus {
         checked_at: stored.instant(CHECKED_AT)?,
-        available: kept.available,
-        services: kept.services,
-        windows: kept.windows,
+        available: attribute.available,
+        services: attribute.services,
+        windows: attribute.windows,
     })
 }

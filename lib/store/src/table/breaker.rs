@@ -14,7 +14,7 @@ use super::{
     change::Change,
     item::{Stored, number, text},
     keys,
-    write::{Applied, dice},
+    write::{Applied, random},
 };
 use crate::StoreError;
 
@@ -92,7 +92,7 @@ pub enum Cause {
 
 /// The attribute in the table.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct BreakerAttribute {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     failures: BTreeMap<String, Failures>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -112,15 +112,15 @@ impl Table {
         seen: &Breaker,
         next: Breaker,
     ) -> Result<(Breaker, bool), StoreError> {
-        let kept = Kept {
+        let attribute = BreakerAttribute {
             failures: next.failures,
             open: next.open,
         };
-        let kept = serde_json::to_string(&kept).expect("texts, numbers and instants are JSON");
-        let writer = dice().to_string();
+        let attribute = serde_json::to_string(&attribute).expect("texts, numbers and instants are JSON");
+        let writer = random().to_string();
         let change = Change::of(keys::breaker(environment, host))
             .set(VERSION, number(seen.version + 1))
-            .set(BREAKER, text(&kept))
+            .set(BREAKER, text(&attribute))
             .set(WRITER, text(&writer));
         let change = change.still(VERSION, (seen.version > 0).then(|| number(seen.version)));
         match self.apply("replace breaker", change).await? {
@@ -135,10 +135,11 @@ impl Table {
 }
 
 pub(super) fn read(stored: &Stored) -> Result<Breaker, StoreError> {
-    let kept: Kept = serde_json::from_str(stored.str(BREAKER)?).map_err(|error| stored.corrupt(BREAKER, error))?;
+    let attribute: BreakerAttribute =
+        serde_json::from_str(stored.str(BREAKER)?).map_err(|error| stored.corrupt(BREAKER, error))?;
     Ok(Breaker {
         version: stored.parse(VERSION)?,
-        failures: kept.failures,
-        open: kept.open,
+        failures: attribute.failures,
+        open: attribute.open,
     })
 }

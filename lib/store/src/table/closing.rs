@@ -128,7 +128,7 @@ impl Table {
     }
 
     /// Records that a receipt of this day is about to reach a final state, to become `failed`, or to leave that state.
-    pub(super) async fn note_late_change(&self, scope: &Scope, day: Date, now: Timestamp) -> Result<(), StoreError> {
+    pub(super) async fn record_late_change(&self, scope: &Scope, day: Date, now: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(keys::late_change(scope, day))
             .set(LATE_AT, instant(now))
             .set_once(DUE.pk, text(keys::due_days_partition(shard_of(scope))))

@@ -68,7 +68,7 @@ impl Table {
     ///
     /// # Errors
     /// Fails when DynamoDB fails.
-    pub async fn note_key_use(&self, company: &CompanyId, id: &ApiKeyId, at: Timestamp) -> Result<(), StoreError> {
+    pub async fn record_key_use(&self, company: &CompanyId, id: &ApiKeyId, at: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(keys::key_use(company, id))
             .set(USED_AT, instant(at))
             .when(absent(USED_AT).or(below(USED_AT, instant(at))));

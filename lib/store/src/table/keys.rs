@@ -519,8 +519,8 @@ pub(crate) fn invitation(hash: &[u8; 32]) -> Key {
 }
 
 /// The visits from an address under one rate limit, in the window that begins at that second.
-pub(crate) fn turns(door: &str, visitor: &[u8; 32], begin: i64) -> Key {
-    Key::new(format!("turn#{door}#{}", hex::encode(visitor)), begin.to_string())
+pub(crate) fn rate_windows(limit: &str, visitor: &[u8; 32], begin: i64) -> Key {
+    Key::new(format!("turn#{limit}#{}", hex::encode(visitor)), begin.to_string())
 }
 
 /// The directory's answer about a taxpayer, one per environment.
@@ -609,7 +609,7 @@ status          ta#ecf / status
 status check    ta#status / check
 directory       dir#testecf#131880681 / entry
 invitation      inv#0808080808080808080808080808080808080808080808080808080808080808 / invitation
-turns           turn#signup#0909090909090909090909090909090909090909090909090909090909090909 / 1795833000
+rate_windows    turn#signup#0909090909090909090909090909090909090909090909090909090909090909 / 1795833000
 notice          no#0g2081040g2081040g2081040g208104 / notice
 notice number   no#number / number
 notice for all  nf#all / 000000000007
@@ -729,7 +729,10 @@ notice for one  nf#040g2081040g2081040g2081040g2081 / 000000000007
                 directory(Environment::TesteCF, &"131880681".parse().unwrap()).to_string(),
             ),
             ("invitation", invitation(&[8; 32]).to_string()),
-            ("turns", turns("signup", &[9; 32], at.as_second()).to_string()),
+            (
+                "rate_windows",
+                rate_windows("signup", &[9; 32], at.as_second()).to_string(),
+            ),
             ("notice", notice(&NoticeId::from_random([4; 20])).to_string()),
             ("notice number", notice_number().to_string()),
             ("notice for all", notice_entry(&notices_of_all(), 7).to_string()),

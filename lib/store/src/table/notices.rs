@@ -118,16 +118,16 @@ impl Notice {
 
     /// Whether it is visible to a company in an environment.
     pub fn is_shown_to(&self, scope: &Scope) -> bool {
-        self.is_told() && self.audience.includes(scope)
+        self.is_visible() && self.audience.includes(scope)
     }
 
-    fn is_told(&self) -> bool {
+    fn is_visible(&self) -> bool {
         matches!(self.stage, Stage::Published | Stage::Resolved { .. })
     }
 
     /// The streams that show it.
     fn streams(&self) -> BTreeSet<String> {
-        if self.is_told() {
+        if self.is_visible() {
             self.audience.streams()
         } else {
             BTreeSet::new()

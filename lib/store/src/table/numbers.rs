@@ -51,8 +51,8 @@ const COUNTED: &str = "counted";
 const VERIFIED_AT: &str = "verified_at";
 /// Set while the range is switched off.
 const OFF: &str = "off";
-const TOLD_LOW: &str = "told_low";
-const TOLD_EXPIRING: &str = "told_expiring";
+const PUBLISHED_LOW: &str = "told_low";
+const PUBLISHED_EXPIRING: &str = "told_expiring";
 const CREATED_AT: &str = "created_at";
 const VERSION: &str = "version";
 
@@ -136,9 +136,9 @@ pub struct Range {
     /// The next look by housekeeping.
     pub next_look: Option<Timestamp>,
     /// The last number of the range when the warning about few numbers was published.
-    pub told_low: Option<u64>,
+    pub published_low: Option<u64>,
     /// The last day of the range when the warning about its expiry was published.
-    pub told_expiring: Option<Fecha>,
+    pub published_expiring: Option<Fecha>,
 }
 
 /// The state of a range.
@@ -321,8 +321,8 @@ fn read_range(stored: &Stored) -> Result<Range, StoreError> {
         verified_at: stored.opt_instant(VERIFIED_AT)?,
         created_at: stored.instant(CREATED_AT)?,
         next_look: stored.opt_parse(DUE.sk)?,
-        told_low: stored.opt_parse(TOLD_LOW)?,
-        told_expiring: stored.opt_parse(TOLD_EXPIRING)?,
+        published_low: stored.opt_parse(PUBLISHED_LOW)?,
+        published_expiring: stored.opt_parse(PUBLISHED_EXPIRING)?,
     })
 }
 

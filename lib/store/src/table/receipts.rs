@@ -49,7 +49,7 @@ pub use holding::HOLD_SPREAD;
 pub use listing::{
     ContentFilter, MOST_SEARCHED, PageRequest, Position, ReceiptFilter, ReceiptPage, Searched, UnknownPosition,
 };
-pub use missing::{NOT_FOUND_PATIENCE, NotFoundBy};
+pub use missing::{NOT_FOUND_WINDOW, NotFoundBy};
 pub use notes::{ModifiedReceipt, NewNote, Note, NoteCleared};
 pub use particulars::Particulars;
 #[cfg(feature = "testing")]

@@ -21,7 +21,7 @@ impl Table {
     ///
     /// # Errors
     /// Fails when DynamoDB fails or the record exists: ids are random, so two sign-ups never share one.
-    pub async fn note_unclaimed_p12(&self, scope: &Scope, now: Timestamp) -> Result<(), StoreError> {
+    pub async fn record_unclaimed_p12(&self, scope: &Scope, now: Timestamp) -> Result<(), StoreError> {
         let operation = "note unclaimed P12";
         let shard = scope.company.spread() % due::SHARDS;
         let item = NewItem::new(&keys::unclaimed_p12(scope))

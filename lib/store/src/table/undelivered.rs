@@ -47,7 +47,7 @@ impl Table {
     ///
     /// # Errors
     /// Fails when DynamoDB fails.
-    pub async fn keep_undelivered(
+    pub async fn store_undelivered(
         &self,
         scope: &Scope,
         webhook: &WebhookId,

@@ -234,17 +234,17 @@ fn existing(item: Option<Item>) -> Option<Stored> {
 
 /// Waits a random part of a time that doubles with each attempt.
 pub(crate) async fn pause(attempt: u32) {
-    tokio::time::sleep(backoff(attempt, dice())).await;
+    tokio::time::sleep(backoff(attempt, random())).await;
 }
 
-fn backoff(attempt: u32, dice: u64) -> Duration {
+fn backoff(attempt: u32, random: u64) -> Duration {
     let longest = FIRST_PAUSE * 2_u32.saturating_pow(attempt.saturating_sub(1).min(6));
     let micros = u64::try_from(longest.as_micros()).unwrap_or(u64::MAX).max(1);
-    Duration::from_micros(dice % micros)
+    Duration::from_micros(random % micros)
 }
 
 /// A random number, only for pauses, preferences and lease keys.
-pub(crate) fn dice() -> u64 {
+pub(crate) fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 

@@ -12,14 +12,14 @@ use crate::{StoreError, ids::CompanyId};
 /// A page of the secrets below the vault's prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretsPage {
-    pub secrets: Vec<KeptUnder>,
+    pub secrets: Vec<EncryptedSecret>,
     /// The position of the next page.
     pub next: Option<String>,
 }
 
 /// A secret and the key that encrypts it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptUnder {
+pub struct EncryptedSecret {
     /// Its name below the prefix, such as `company/0m5c…`.
     pub name: String,
     /// The company, if it is a certificate.
@@ -62,7 +62,7 @@ impl Vault {
         let secrets = page.secret_list.unwrap_or_default().into_iter().filter_map(|entry| {
             let name = entry.name?.strip_prefix(&below)?.to_owned();
             let company = name.strip_prefix("company/").and_then(|id| id.parse().ok());
-            Some(KeptUnder {
+            Some(EncryptedSecret {
                 name,
                 company,
                 kms_key: entry.kms_key_id,

@@ -47,7 +47,7 @@ impl App {
             note: Some(NewNote {
                 modifies: encf(INVOICE),
                 annuls: true,
-                held: false,
+                awaits_invoice: false,
                 amount: on.fiscal.monto_total.parse().unwrap(),
                 owner: on.public_id,
                 monto_total: on.fiscal.monto_total.parse().unwrap(),

@@ -26,9 +26,9 @@ const STEPS: u32 = 60;
 
 /// Repeatable random numbers (SplitMix64).
 #[derive(Debug)]
-struct Dice(u64);
+struct Rng(u64);
 
-impl Dice {
+impl Rng {
     fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
@@ -81,7 +81,7 @@ fn number(ecf_type: &str, seed: u64, place: usize) -> String {
 /// An invoice, notes on it, and a stored receipt without a signature.
 struct Walk<'a> {
     app: &'a App,
-    dice: Dice,
+    rng: Rng,
     seed: u64,
     now: Timestamp,
     steps: Vec<String>,
@@ -101,7 +101,7 @@ impl<'a> Walk<'a> {
     async fn begin(app: &'a App, seed: u64) -> Self {
         let mut walk = Self {
             app,
-            dice: Dice(seed),
+            rng: Rng(seed),
             seed,
             now: noon(),
             steps: Vec::new(),
@@ -115,7 +115,7 @@ impl<'a> Walk<'a> {
         }
         let kept = NewReceipt {
             signed: None,
-            state: *walk.dice.pick(&[ReceiptState::Received, ReceiptState::Deferred]),
+            state: *walk.rng.pick(&[ReceiptState::Received, ReceiptState::Deferred]),
             ..walk.plain("44", "500.00")
         };
         walk.be_born(kept).await;
@@ -131,7 +131,7 @@ impl<'a> Walk<'a> {
         );
         amount.clone_into(&mut new.monto_total);
         // One in three is sent as a summary, whose verdict comes with the answer.
-        if self.dice.is_one_of(3) {
+        if self.rng.is_one_of(3) {
             let signed = new.signed.as_mut().unwrap();
             signed.rfce = Some(signed.signed_xml);
         }
@@ -143,14 +143,17 @@ impl<'a> Walk<'a> {
         let note = NewNote {
             modifies: *modified.encf().unwrap(),
             annuls,
-            held: false,
+            awaits_invoice: false,
             amount: amount.parse().unwrap(),
             owner: modified.public_id,
             monto_total: modified.fiscal.monto_total.parse().unwrap(),
         };
-        let held = self.dice.is_one_of(2);
+        let held = self.rng.is_one_of(2);
         NewReceipt {
-            note: Some(NewNote { held, ..note }),
+            note: Some(NewNote {
+                awaits_invoice: held,
+                ..note
+            }),
             ..self.plain(ecf_type, amount)
         }
     }
@@ -181,9 +184,9 @@ impl<'a> Walk<'a> {
     /// The final state of each receipt.
     async fn run(mut self) -> Vec<ReceiptState> {
         for _ in 0..STEPS {
-            self.now += SignedDuration::from_secs(*self.dice.pick(&[0, 1, 30, 61, 95, 700]));
-            let place = usize::try_from(self.dice.below(self.lives.len() as u64)).unwrap();
-            let event = *self.dice.pick(&Event::ALL);
+            self.now += SignedDuration::from_secs(*self.rng.pick(&[0, 1, 30, 61, 95, 700]));
+            let place = usize::try_from(self.rng.below(self.lives.len() as u64)).unwrap();
+            let event = *self.rng.pick(&Event::ALL);
             self.steps.push(format!("{} receipt {place}: {event:?}", self.now));
             let told = self.happen(place, event).await;
             self.look(place, event, told).await;
@@ -194,8 +197,8 @@ impl<'a> Walk<'a> {
     /// A worker's copy of a receipt: often the newest, sometimes an old one.
     fn view(&mut self, place: usize) -> Receipt {
         let life = &self.lives[place];
-        match self.dice.is_one_of(3) {
-            true => self.dice.pick(&life.seen).clone(),
+        match self.rng.is_one_of(3) {
+            true => self.rng.pick(&life.seen).clone(),
             false => life.record.clone(),
         }
     }

@@ -35,7 +35,7 @@ impl App {
             note: Some(NewNote {
                 modifies: encf(ORIGINAL),
                 annuls,
-                held: false,
+                awaits_invoice: false,
                 amount,
                 owner: on.public_id,
                 monto_total: on.fiscal.monto_total.parse().unwrap(),
@@ -223,8 +223,8 @@ async fn a_failed_note_gives_back_and_is_not_sent_again_without_taking_again() {
     }
     let failed = app.table.receipt(&app.scope, &note.public_id).await.unwrap().unwrap();
     assert_eq!(failed.state, ReceiptState::Failed);
-    let tie = failed.note.unwrap();
-    assert_eq!((tie.reserved, tie.held), (false, true));
+    let reference = failed.note.unwrap();
+    assert_eq!((reference.reserved, reference.awaits_invoice), (false, true));
 
     // Meanwhile another note takes the returned amount.
     created(app.take("E340000000002", "500.00", false, &invoice).await);
@@ -236,10 +236,10 @@ async fn a_held_note_is_claimed_only_after_it_was_let_go() {
     let app = app("note held").await;
     let invoice = app.original().await;
     let mut new = app.note("E340000000001", "800.00", false, &invoice);
-    new.note.as_mut().unwrap().held = true;
+    new.note.as_mut().unwrap().awaits_invoice = true;
     let note = app.create(new).await;
     let claim = || app.table.claim_send(&app.scope, &note.public_id, noon(), LEASE);
-    let Claim::Held(held) = claim().await.unwrap() else {
+    let Claim::AwaitsInvoice(held) = claim().await.unwrap() else {
         panic!("nobody let it go")
     };
     assert_eq!(held, note);

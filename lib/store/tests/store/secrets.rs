@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use ecf_store::{CertificateFile, Clients, CompanyId, KeptSecret, OperatorSecret, Vault, local_config};
+use ecf_store::{CachedSecret, CertificateFile, Clients, CompanyId, OperatorSecret, Vault, local_config};
 use jiff::ToSpan as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
@@ -15,8 +15,8 @@ async fn an_operators_secret_is_remembered_for_minutes_and_so_is_that_there_is_n
     let client = &app.clients.secretsmanager;
     let vault = Vault::new(client.clone(), "store/operators");
     let (kept, other) = (
-        KeptSecret::new(vault.clone(), OperatorSecret::TaxauthStatusKey),
-        KeptSecret::new(vault, OperatorSecret::PortalSecret),
+        CachedSecret::new(vault.clone(), OperatorSecret::TaxauthStatusKey),
+        CachedSecret::new(vault, OperatorSecret::PortalSecret),
     );
     let text = async |minutes: i64| {
         let text = kept.text(noon() + minutes.minutes()).await.unwrap();
@@ -90,12 +90,12 @@ async fn what_is_known_is_used_on_while_secrets_manager_does_not_answer() {
     let address = answers_once("200 OK", r#"{"SecretString":"first","VersionId":"1"}"#).await;
     let clients = Clients::new(&local_config(&format!("http://{address}")));
     let vault = Vault::new(clients.secretsmanager, "ecf/stack");
-    let kept = KeptSecret::new(vault.clone(), OperatorSecret::TaxauthStatusKey);
+    let kept = CachedSecret::new(vault.clone(), OperatorSecret::TaxauthStatusKey);
     for minutes in [0, 6] {
         let text = kept.text(noon() + minutes.minutes()).await.unwrap();
         assert_eq!(text.unwrap().as_str(), "first");
     }
-    let new = KeptSecret::new(vault, OperatorSecret::TaxauthStatusKey);
+    let new = CachedSecret::new(vault, OperatorSecret::TaxauthStatusKey);
     assert!(new.text(noon()).await.unwrap_err().is_retryable());
 }
 
@@ -116,7 +116,9 @@ async fn a_secret_that_is_not_there_is_none_also_where_the_role_may_read_that_na
         let address = answers_once("400 Bad Request", answer).await;
         let clients = Clients::new(&local_config(&format!("http://{address}")));
         let vault = Vault::new(clients.secretsmanager, "ecf/stack");
-        let read = KeptSecret::new(vault, OperatorSecret::PortalSecret).text(noon()).await;
+        let read = CachedSecret::new(vault, OperatorSecret::PortalSecret)
+            .text(noon())
+            .await;
         assert_eq!(
             read.map(|text| text.is_none()).ok(),
             is_none.then_some(true),

@@ -26,7 +26,7 @@ pub struct ReceiptQuery<'a> {
 
 /// The state of a receipt, and the security code that identifies the copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReceiptState {
+pub struct StateAnswer {
     /// The authority's verdict on the number.
     pub judged: Judged,
     /// The security code of the authority's copy. RSA signatures are deterministic, so a different code means a
@@ -40,7 +40,7 @@ impl TaxAuth {
         environment: Environment,
         token: &Token,
         receipt: ReceiptQuery<'_>,
-    ) -> Result<ReceiptState, TaxAuthError> {
+    ) -> Result<StateAnswer, TaxAuthError> {
         let rnc_emisor = receipt.rnc_emisor.to_string();
         let encf = receipt.encf.to_string();
         let rnc_comprador = receipt.rnc_comprador.map(ToString::to_string);
@@ -58,7 +58,7 @@ impl TaxAuth {
             track_id: None,
         };
         let codigo_seguridad = reply.as_ref().ok().and_then(|reply| codigo_seguridad(&reply.body()));
-        Ok(ReceiptState {
+        Ok(StateAnswer {
             judged: judged(Service::ConsultaEstado, asked, reply)?,
             codigo_seguridad,
         })

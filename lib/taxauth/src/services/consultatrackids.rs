@@ -9,7 +9,7 @@ use crate::client::{TaxAuth, says_not_found};
 use crate::endpoints::Service;
 use crate::error::TaxAuthError;
 use crate::token::Token;
-use crate::verdict::Verdict;
+use crate::verdict::Estado;
 
 /// One submission of a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Submission {
     /// Its identifier.
     pub track_id: String,
     /// Its verdict, as far as this service returns it.
-    pub verdict: Verdict,
+    pub verdict: Estado,
     /// When it was received, in the authority's format, which varies.
     pub fecha_recepcion: Option<String>,
 }
@@ -91,10 +91,7 @@ pub(crate) fn read(body: &Body, answer: Answer) -> Submissions {
     let is_empty_list = matches!(body, Body::List(items) if items.is_empty());
     let all_say_none = !records.is_empty()
         && records.iter().all(|record| {
-            record
-                .text("estado")
-                .and_then(|estado| Verdict::by_estado(estado, None))
-                == Some(Verdict::NotFound)
+            record.text("estado").and_then(|estado| Estado::by_estado(estado, None)) == Some(Estado::NotFound)
         });
     if is_empty_list || all_say_none || says_none(&answer) {
         Submissions::None(answer)
@@ -111,19 +108,17 @@ fn as_record(value: &Value) -> Option<&Record> {
 }
 
 fn submission(record: &Record) -> Option<Submission> {
-    let verdict = record
-        .text("estado")
-        .and_then(|estado| Verdict::by_estado(estado, None));
-    let track_id = record.text("trackid").filter(|_| verdict != Some(Verdict::NotFound))?;
+    let verdict = record.text("estado").and_then(|estado| Estado::by_estado(estado, None));
+    let track_id = record.text("trackid").filter(|_| verdict != Some(Estado::NotFound))?;
     Some(Submission {
         track_id: track_id.to_owned(),
-        verdict: verdict.unwrap_or(Verdict::Unclear),
+        verdict: verdict.unwrap_or(Estado::Unclear),
         fecha_recepcion: record.text("fecharecepcion").map(str::to_owned),
     })
 }
 
 fn says_none(answer: &Answer) -> bool {
-    Verdict::of(answer) == Verdict::NotFound
+    Estado::of(answer) == Estado::NotFound
         || (answer.codigo.as_deref().and_then(number).is_none() && says_not_found(answer))
 }
 
@@ -145,7 +140,7 @@ mod tests {
         ] {
             let expected = Submission {
                 track_id: "a".into(),
-                verdict: Verdict::Accepted,
+                verdict: Estado::Accepted,
                 fecha_recepcion: Some("8/15/2023 6:06:57 AM".into()),
             };
             assert_eq!(of(body), Submissions::Found(vec![expected]), "{body}");
@@ -160,11 +155,11 @@ mod tests {
             [
                 (
                     "a",
-                    Verdict::Rejected {
+                    Estado::Rejected {
                         secuencia_utilizada: None
                     }
                 ),
-                ("b", Verdict::InProcess)
+                ("b", Estado::InProcess)
             ]
         );
     }

@@ -9,7 +9,7 @@ use crate::endpoints::Service;
 use crate::error::{Lost, TaxAuthError};
 use crate::token::Token;
 use crate::upload::Upload;
-use crate::verdict::Verdict;
+use crate::verdict::Estado;
 
 /// The longest text that is accepted as a submission identifier, in characters.
 const MAX_TRACK_ID_CHARS: usize = 100;
@@ -69,9 +69,9 @@ fn sent(body: &Body, answer: Answer) -> Result<Sent, Box<Answer>> {
         Body::Record(_) => answer.is_by_the_service() && !answer.mensajes.is_empty(),
         _ => false,
     };
-    match Verdict::of(&answer) {
-        Verdict::Rejected { .. } => Ok(Sent::Refused(answer)),
-        Verdict::Unclear if is_refusal => Ok(Sent::Refused(answer)),
+    match Estado::of(&answer) {
+        Estado::Rejected { .. } => Ok(Sent::Refused(answer)),
+        Estado::Unclear if is_refusal => Ok(Sent::Refused(answer)),
         _ => Err(Box::new(answer)),
     }
 }

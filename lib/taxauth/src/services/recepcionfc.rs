@@ -7,7 +7,7 @@ use crate::endpoints::Service;
 use crate::error::{Lost, TaxAuthError};
 use crate::token::Token;
 use crate::upload::Upload;
-use crate::verdict::{Judged, Verdict};
+use crate::verdict::{Estado, Judged};
 
 impl TaxAuth {
     pub(crate) async fn send_summary(
@@ -29,7 +29,7 @@ impl TaxAuth {
             }) => {
                 let judged = Judged::of(upload.asked().check(service, *answer)?);
                 return match judged.verdict {
-                    Verdict::Rejected { .. } => Ok(judged),
+                    Estado::Rejected { .. } => Ok(judged),
                     _ => Err(TaxAuthError::Refused {
                         service,
                         status,
@@ -41,7 +41,7 @@ impl TaxAuth {
         };
         let judged = Judged::of(upload.asked().check(service, reply.answer())?);
         match judged.verdict {
-            Verdict::Unclear | Verdict::NotFound => Err(TaxAuthError::Unknown {
+            Estado::Unclear | Estado::NotFound => Err(TaxAuthError::Unknown {
                 service,
                 cause: Lost::Odd(Box::new(judged.answer)),
             }),

@@ -12,7 +12,7 @@ use crate::endpoints::{Endpoints, Service};
 use crate::error::TaxAuthError;
 use crate::token::Token;
 use crate::upload::Upload;
-use crate::verdict::Verdict;
+use crate::verdict::Estado;
 
 #[path = "../../tests/support/double.rs"]
 mod double;

@@ -67,12 +67,12 @@ async fn an_entry_is_believed_for_six_hours_and_an_absence_for_one() {
     for (hours, listed, unlisted) in [(0, 1, 1), (1, 1, 2), (4, 1, 3), (1, 2, 4)] {
         listing.world.advance(SignedDuration::from_hours(hours));
         let before = listing.questions();
-        let known = listing.ask(LISTED, Wanted::Kept).await.unwrap();
+        let known = listing.ask(LISTED, Wanted::Cached).await.unwrap();
         assert_eq!(
             known.listing.entry.unwrap().url_recepcion.as_deref(),
             Some("https://x.example")
         );
-        let known = listing.ask(UNLISTED, Wanted::Kept).await.unwrap();
+        let known = listing.ask(UNLISTED, Wanted::Cached).await.unwrap();
         assert_eq!(known.listing.entry, None);
         let asked = listing.questions() - before;
         assert_eq!(listing.questions(), listed + unlisted, "after {hours} h more: {asked}");
@@ -82,7 +82,7 @@ async fn an_entry_is_believed_for_six_hours_and_an_absence_for_one() {
 #[tokio::test]
 async fn who_does_not_believe_an_entry_has_it_asked_again_but_not_in_a_storm() {
     let listing = Listing::start().await;
-    listing.ask(LISTED, Wanted::Kept).await.unwrap();
+    listing.ask(LISTED, Wanted::Cached).await.unwrap();
     for (seconds, questions) in [(0, 1), (59, 1), (1, 2), (0, 2)] {
         listing.world.advance(SignedDuration::from_secs(seconds));
         listing.ask(LISTED, Wanted::Fresh).await.unwrap();
@@ -93,18 +93,18 @@ async fn who_does_not_believe_an_entry_has_it_asked_again_but_not_in_a_storm() {
 #[tokio::test]
 async fn an_old_entry_is_better_than_none_while_the_authority_is_away_and_says_why() {
     let listing = Listing::start().await;
-    listing.ask(LISTED, Wanted::Kept).await.unwrap();
+    listing.ask(LISTED, Wanted::Cached).await.unwrap();
     listing.is_away.store(true, Ordering::SeqCst);
     listing.world.advance(SignedDuration::from_hours(48));
-    let known = listing.ask(LISTED, Wanted::Kept).await.unwrap();
+    let known = listing.ask(LISTED, Wanted::Cached).await.unwrap();
     assert!(known.listing.entry.is_some());
     assert!(matches!(
         known.problem,
         Some(TaxAuthError::Unavailable { status: 503, .. })
     ));
-    let nothing = listing.ask(UNLISTED, Wanted::Kept).await;
+    let nothing = listing.ask(UNLISTED, Wanted::Cached).await;
     assert!(matches!(nothing, Err(DirectoryError::Authority(_))), "{nothing:?}");
     // After a week the entry is too old to send a receipt there.
     listing.world.advance(SignedDuration::from_hours(6 * 24));
-    assert!(listing.ask(LISTED, Wanted::Kept).await.is_err());
+    assert!(listing.ask(LISTED, Wanted::Cached).await.is_err());
 }

@@ -11,7 +11,7 @@ use axum::extract::State;
 use axum::http::Uri;
 use ecf::{Encf, Environment, Rnc};
 use ecf_store::tokens::StoredToken;
-use ecf_taxauth::{ResultQuery, Sent, TaxAuthError, TokenError, Upload, Verdict, Waiting};
+use ecf_taxauth::{Estado, ResultQuery, Sent, TaxAuthError, TokenError, Upload, Waiting};
 use jiff::SignedDuration;
 use tokio::sync::watch;
 use xmldsig::Limits;
@@ -68,7 +68,7 @@ async fn the_first_call_signs_a_seed_and_the_second_does_not() {
             .result(submission())
             .await
             .unwrap();
-        assert_eq!(judged.verdict, Verdict::Accepted);
+        assert_eq!(judged.verdict, Estado::Accepted);
     }
     assert_eq!(services(&double), ["semilla", "validarsemilla", "estado", "estado"]);
 
@@ -167,7 +167,7 @@ async fn a_401_drops_the_token_that_was_used_and_the_call_is_made_again() {
         .result(submission())
         .await
         .unwrap();
-    assert_eq!(judged.verdict, Verdict::Accepted);
+    assert_eq!(judged.verdict, Estado::Accepted);
     assert_eq!(
         services(&double),
         [

@@ -56,7 +56,7 @@ impl Check {
 
 /// The outcome of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CheckResult {
     /// The check passed.
     Passed,
     /// The check failed, for this reason.
@@ -81,12 +81,12 @@ pub struct Report {
 
 impl Report {
     /// Every check with its outcome, in order.
-    pub fn outcomes(&self) -> impl Iterator<Item = (Check, Outcome)> + '_ {
+    pub fn outcomes(&self) -> impl Iterator<Item = (Check, CheckResult)> + '_ {
         Check::ALL.into_iter().zip(&self.outcomes).map(|(check, outcome)| {
             let outcome = match outcome {
-                None => Outcome::NotReached,
-                Some(Ok(())) => Outcome::Passed,
-                Some(Err(error)) => Outcome::Failed(error.clone()),
+                None => CheckResult::NotReached,
+                Some(Ok(())) => CheckResult::Passed,
+                Some(Err(error)) => CheckResult::Failed(error.clone()),
             };
             (check, outcome)
         })
@@ -112,7 +112,7 @@ impl Report {
     }
 
     /// Records the outcome of `check` and returns its value.
-    pub(super) fn keep<T>(&mut self, check: Check, result: Result<T, VerifyError>) -> Option<T> {
+    pub(super) fn record<T>(&mut self, check: Check, result: Result<T, VerifyError>) -> Option<T> {
         let (value, outcome) = match result {
             Ok(value) => (Some(value), Ok(())),
             Err(error) => (None, Err(error)),

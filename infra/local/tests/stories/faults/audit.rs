@@ -33,8 +33,8 @@ pub(crate) struct Audit {
 
 /// Repeats the check until it finds no problem: a number whose request died is listed as unused by a housekeeping run
 /// some minutes of the system's time later.
-pub(crate) async fn agrees(program: &Program, time: &Time, scope: Scope<'_>, patience: Duration) -> Audit {
-    let end = Instant::now() + patience;
+pub(crate) async fn agrees(program: &Program, time: &Time, scope: Scope<'_>, time_limit: Duration) -> Audit {
+    let end = Instant::now() + time_limit;
     let mut ticks = interval(Duration::from_secs(1));
     loop {
         ticks.tick().await;

@@ -8,9 +8,9 @@ use http::Method;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::dice::Dice;
+use super::rng::Rng;
 use super::time::Time;
-use crate::support::Caller;
+use crate::support::ApiClient;
 
 /// The usual and the occasional slow verdict delay, in the system's time.
 const VERDICT: Duration = Duration::from_secs(2);
@@ -39,7 +39,7 @@ pub(crate) struct Struck {
 }
 
 /// All faults that requests met so far.
-pub(crate) async fn struck(caller: &Caller) -> Vec<Struck> {
+pub(crate) async fn struck(caller: &ApiClient) -> Vec<Struck> {
     let url = format!("{}/_control/struck", caller.simulator_url);
     let struck = caller.send(Method::GET, &url, None, None).await.expect(200);
     let text = |one: &Value, name: &str| one[name].as_str().unwrap().to_owned();
@@ -83,27 +83,27 @@ impl Authority {
 /// Injects random faults until `stop`, then clears them; returns the number of slow verdicts. Each fault replaces the
 /// one before, because a fault that no request meets during an outage would prolong the outage. Maintenance is
 /// excluded: receipts held by it meet no other fault, and `outage.rs` covers it.
-pub(crate) async fn bad_days(caller: Caller, mut dice: Dice, stop: CancellationToken) -> u64 {
+pub(crate) async fn bad_days(caller: ApiClient, mut rng: Rng, stop: CancellationToken) -> u64 {
     let (mut slow_verdicts, mut orders) = (0, 0_u64);
     loop {
         tokio::select! {
             () = stop.cancelled() => break,
-            () = tokio::time::sleep(dice.millis(50, 500)) => {}
+            () = tokio::time::sleep(rng.millis(50, 500)) => {}
         }
         // Every fourth fault is for the next request to any service, each kind in turn, so that a run meets all kinds.
         orders += 1;
         let (service, kind) = match orders % 4 {
             0 => ("*", orders / 4 % 11),
-            _ => (*dice.pick(&SERVICES), dice.below(18)),
+            _ => (*rng.pick(&SERVICES), rng.below(18)),
         };
-        if dice.below(16) == 0 {
+        if rng.below(16) == 0 {
             // Longer than the polls of one worker chain: housekeeping takes over.
             judge_within(&caller, SLOW_VERDICT).await;
             slow_verdicts += 1;
             continue;
         }
         judge_within(&caller, VERDICT).await;
-        let times = 1 + dice.below(4);
+        let times = 1 + rng.below(4);
         let mut order = json!({ "service": service, "times": times });
         let more = match kind {
             0 | 1 => json!({ "fault": "lose_answer" }),
@@ -116,7 +116,7 @@ pub(crate) async fn bad_days(caller: Caller, mut dice: Dice, stop: CancellationT
             9 => json!({ "fault": "delay", "delay_ms": 300 }),
             10 => json!({ "fault": "status", "status": 401 }),
             11..=13 if service.starts_with("recepcion") => {
-                json!({ "fault": "reject", "codigo": "2020", "mensaje": "Rechazado por encargo.", "secuenciaUtilizada": dice.below(2) == 0 })
+                json!({ "fault": "reject", "codigo": "2020", "mensaje": "Rechazado por encargo.", "secuenciaUtilizada": rng.below(2) == 0 })
             }
             14..=16 if service.starts_with("recepcion") => {
                 json!({ "fault": "conditional", "codigo": "1203", "mensaje": "Observado por encargo." })
@@ -132,7 +132,7 @@ pub(crate) async fn bad_days(caller: Caller, mut dice: Dice, stop: CancellationT
     slow_verdicts
 }
 
-async fn judge_within(caller: &Caller, time: Duration) {
+async fn judge_within(caller: &ApiClient, time: Duration) {
     let order = json!({ "ms": time.as_millis() });
     caller.control(Method::PUT, "verdict-delay", &order).await;
 }

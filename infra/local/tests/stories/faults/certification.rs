@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 use super::board::Phase;
 use super::books::Books;
 use super::desk::Desk;
-use super::dice::Dice;
 use super::erp::request;
+use super::rng::Rng;
 use crate::payloads::payload;
 use crate::program::Program;
 
@@ -37,7 +37,7 @@ pub(crate) async fn enter(program: &Program, desk: &Desk) -> Desk {
 
 /// Issues receipts, and starts a new attempt after every eighth.
 pub(crate) async fn work(desk: &Desk, books: &Books, seed: u64, stop: &CancellationToken) {
-    let mut dice = Dice::new(seed, 700);
+    let mut rng = Rng::new(seed, 700);
     for number in 0_u32.. {
         let ecf_type = TYPES[usize::try_from(number).unwrap() % TYPES.len()];
         let payload = payload(&desk.caller.rnc, &desk.today(), ecf_type, 1_000);
@@ -54,6 +54,6 @@ pub(crate) async fn work(desk: &Desk, books: &Books, seed: u64, stop: &Cancellat
         if stop.is_cancelled() {
             return;
         }
-        sleep(dice.millis(500, 2_000)).await;
+        sleep(rng.millis(500, 2_000)).await;
     }
 }

@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::board::Phase;
 use super::desk::Desk;
-use super::dice::Dice;
 use super::endpoint::Endpoint;
+use super::rng::Rng;
 
 /// The path of the webhook that receives every verdict.
 pub(crate) const VERDICTS: &str = "/verdicts";
@@ -57,20 +57,20 @@ async fn remove(desk: &Desk, id: &str) {
 
 /// Works until `stop`; then only the webhooks from before are left.
 pub(crate) async fn work(desk: &Desk, endpoint: &Endpoint, verdicts: &str, seed: u64, stop: &CancellationToken) {
-    let mut dice = Dice::new(seed, 600);
+    let mut rng = Rng::new(seed, 600);
     for number in 0_u32.. {
         let path = format!("/clerk-{number}");
         let id = subscribe(desk, endpoint, &path, &["ecf.*"]).await;
-        sleep(dice.millis(200, 1_500)).await;
-        let changed = json!({ "events": ["accepted", "rejected"], "is_active": dice.below(2) == 0 });
+        sleep(rng.millis(200, 1_500)).await;
+        let changed = json!({ "events": ["accepted", "rejected"], "is_active": rng.below(2) == 0 });
         let shown = format!("/client/webhooks/{id}");
         desk.ask(Phase::Webhook, Method::PATCH, &shown, Some(&changed))
             .await
             .expect(200);
         rotate(desk, endpoint, &path, &id, number).await;
         rotate(desk, endpoint, VERDICTS, verdicts, number).await;
-        deliver_again(desk, verdicts, &mut dice).await;
-        sleep(dice.millis(200, 1_500)).await;
+        deliver_again(desk, verdicts, &mut rng).await;
+        sleep(rng.millis(200, 1_500)).await;
         remove(desk, &id).await;
         if stop.is_cancelled() {
             return;
@@ -79,7 +79,7 @@ pub(crate) async fn work(desk: &Desk, endpoint: &Endpoint, verdicts: &str, seed:
 }
 
 /// Redelivers one of the last deliveries.
-async fn deliver_again(desk: &Desk, webhook: &str, dice: &mut Dice) {
+async fn deliver_again(desk: &Desk, webhook: &str, rng: &mut Rng) {
     let page = desk
         .get(&format!("/client/webhooks/{webhook}/deliveries?limit=20"))
         .await;
@@ -87,7 +87,7 @@ async fn deliver_again(desk: &Desk, webhook: &str, dice: &mut Dice) {
     if deliveries.is_empty() {
         return;
     }
-    let id = dice.pick(&deliveries)["id"].as_u64().unwrap();
+    let id = rng.pick(&deliveries)["id"].as_u64().unwrap();
     let path = format!("/client/webhooks/{webhook}/deliveries/{id}/redeliver");
     let answer = desk.ask(Phase::Webhook, Method::POST, &path, None).await;
     assert_eq!(answer.status, 202, "{}", answer.body);

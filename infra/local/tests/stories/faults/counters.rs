@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf_store::fiscal_day;
 
-use super::dice::Dice;
+use super::rng::Rng;
 use super::time::Time;
 use crate::program::Program;
 
@@ -34,7 +34,7 @@ impl Damage {
 }
 
 /// Damages a count of today in TesteCF. `false` if there is none yet, or if AWS did not execute the update.
-pub(crate) async fn damage(program: &Program, company: &str, damage: Damage, time: &Time, dice: &mut Dice) -> bool {
+pub(crate) async fn damage(program: &Program, company: &str, damage: Damage, time: &Time, rng: &mut Rng) -> bool {
     let day = fiscal_day(time.now()).strftime("%Y%m%d").to_string();
     let (update, value) = match damage {
         Damage::Lost => ("ADD #c :n", "-1"),
@@ -50,7 +50,7 @@ pub(crate) async fn damage(program: &Program, company: &str, damage: Damage, tim
         .key("sk", AttributeValue::S(day))
         .update_expression(update)
         .condition_expression("#c >= :one")
-        .expression_attribute_names("#c", *dice.pick(&COUNTS))
+        .expression_attribute_names("#c", *rng.pick(&COUNTS))
         .expression_attribute_values(":one", AttributeValue::N("1".to_owned()));
     let change = match value {
         "" => change,

@@ -9,23 +9,23 @@ use tokio::time::{Instant, sleep};
 
 use super::board::{Board, Phase};
 use super::time::Time;
-use crate::support::{Answer, Caller};
+use crate::support::{Answer, ApiClient};
 
 /// How long one request is retried before the test fails.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIME_LIMIT: Duration = Duration::from_secs(120);
 const PAUSE: Duration = Duration::from_millis(150);
 
 /// A caller in the system's time; the killer sees its open operations.
 #[derive(Clone)]
 pub(crate) struct Desk {
-    pub(crate) caller: Caller,
+    pub(crate) caller: ApiClient,
     pub(crate) clock: Time,
     pub(crate) board: Board,
 }
 
 impl Desk {
     /// The same desk for another company or environment.
-    pub(crate) fn of(&self, caller: Caller) -> Self {
+    pub(crate) fn of(&self, caller: ApiClient) -> Self {
         Self { caller, ..self.clone() }
     }
 
@@ -50,7 +50,7 @@ impl Desk {
 
     async fn ask_quietly(&self, method: Method, path: &str, body: Option<&Value>) -> Answer {
         let (end, url) = (
-            Instant::now() + PATIENCE,
+            Instant::now() + TIME_LIMIT,
             format!("{}/api/v1{path}", self.caller.base_url),
         );
         let mut last = String::new();
@@ -63,12 +63,12 @@ impl Desk {
             }
             sleep(PAUSE).await;
         }
-        panic!("no answer to {method} {path} within {PATIENCE:?}, last: {last}; {body:?}");
+        panic!("no answer to {method} {path} within {TIME_LIMIT:?}, last: {last}; {body:?}");
     }
 
-    /// Polls until there is a result, for at most `patience`.
-    pub(crate) async fn watch<T>(&self, patience: Duration, mut look: impl AsyncFnMut() -> Option<T>) -> Option<T> {
-        let end = Instant::now() + patience;
+    /// Polls until there is a result, for at most `time_limit`.
+    pub(crate) async fn watch<T>(&self, time_limit: Duration, mut look: impl AsyncFnMut() -> Option<T>) -> Option<T> {
+        let end = Instant::now() + time_limit;
         loop {
             if let Some(seen) = look().await {
                 return Some(seen);

@@ -12,7 +12,7 @@ use http::{HeaderMap, StatusCode, Uri};
 use serde_json::Value;
 use tokio::net::TcpListener;
 
-use super::dice::Dice;
+use super::rng::Rng;
 use crate::support::signature;
 
 /// The webhook's path, the subject of the event, and the event's name.
@@ -20,7 +20,7 @@ type Name = (String, String, String);
 
 /// The deliveries of one event: the body of the first, and the number of accepted ones.
 #[derive(Debug)]
-struct Told {
+struct DeliveredEvent {
     body: Bytes,
     /// Whether a repeated delivery had another body.
     has_changed: bool,
@@ -37,10 +37,10 @@ pub(crate) struct Endpoint {
 
 #[derive(Debug)]
 struct Shared {
-    told: Mutex<BTreeMap<Name, Told>>,
+    told: Mutex<BTreeMap<Name, DeliveredEvent>>,
     secrets: Mutex<Secrets>,
     struck: Mutex<BTreeMap<&'static str, u64>>,
-    dice: Mutex<Dice>,
+    rng: Mutex<Rng>,
     ill: AtomicBool,
 }
 
@@ -80,14 +80,14 @@ impl Secrets {
 }
 
 impl Endpoint {
-    pub(crate) async fn start(dice: Dice) -> Self {
+    pub(crate) async fn start(rng: Rng) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let shared = Arc::new(Shared {
             told: Mutex::default(),
             secrets: Mutex::default(),
             struck: Mutex::default(),
-            dice: Mutex::new(dice),
+            rng: Mutex::new(rng),
             ill: AtomicBool::new(true),
         });
         let router = Router::new().fallback(receive).with_state(Arc::clone(&shared));
@@ -153,9 +153,9 @@ impl Endpoint {
 
 async fn receive(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap, body: Bytes) -> StatusCode {
     let (ill, kind, pause) = {
-        let mut dice = shared.dice.lock().unwrap();
+        let mut rng = shared.rng.lock().unwrap();
         let ill = shared.ill.load(Ordering::Relaxed);
-        (ill, dice.below(10), dice.millis(50, 1_500))
+        (ill, rng.below(10), rng.millis(50, 1_500))
     };
     let (answer, misbehavior) = match kind {
         0 | 1 if ill => (StatusCode::INTERNAL_SERVER_ERROR, Some("endpoint 500")),
@@ -179,7 +179,7 @@ async fn receive(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap
     {
         let mut told = shared.told.lock().unwrap();
         let name = (path, about.unwrap_or_default().to_owned(), name);
-        let told = told.entry(name.clone()).or_insert_with(|| Told {
+        let told = told.entry(name.clone()).or_insert_with(|| DeliveredEvent {
             body: body.clone(),
             has_changed: false,
             taken: 0,

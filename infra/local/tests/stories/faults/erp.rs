@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::board::Phase;
 use super::books::Books;
 use super::desk::Desk;
-use super::dice::Dice;
+use super::rng::Rng;
 use crate::payloads::{note, payload};
 use crate::support::Answer;
 
@@ -49,33 +49,33 @@ impl Erp {
     pub(crate) async fn sell(&self, receipts: u32) {
         let next = Arc::new(AtomicU32::new(0));
         let tills = (0..TILLS).map(|till| {
-            let (next, mut dice) = (Arc::clone(&next), Dice::new(self.seed, 100 + u64::from(till)));
+            let (next, mut rng) = (Arc::clone(&next), Rng::new(self.seed, 100 + u64::from(till)));
             async move {
                 loop {
                     // One round in five is a batch.
-                    let amount = if dice.below(5) == 0 { 3 } else { 1 };
+                    let amount = if rng.below(5) == 0 { 3 } else { 1 };
                     let first = next.fetch_add(amount, Ordering::Relaxed);
                     if first >= receipts {
                         return;
                     }
                     let bodies: Vec<Value> = (first..first + amount).map(|number| self.body(number)).collect();
                     match bodies.as_slice() {
-                        [body] => self.sell_one(body, &mut dice).await,
+                        [body] => self.sell_one(body, &mut rng).await,
                         several => self.sell_batch(several).await,
                     }
                     if first.is_multiple_of(9) {
                         self.collide(first).await;
                     }
-                    sleep(dice.millis(0, 400)).await;
+                    sleep(rng.millis(0, 400)).await;
                 }
             }
         });
         join_all(tills).await;
     }
 
-    async fn sell_one(&self, body: &Value, dice: &mut Dice) {
+    async fn sell_one(&self, body: &Value, rng: &mut Rng) {
         // One request in ten is sent twice, as when a user presses twice.
-        let presses = if dice.below(10) == 0 { 2 } else { 1 };
+        let presses = if rng.below(10) == 0 { 2 } else { 1 };
         let phase = if body["payload"]["InformacionReferencia"].is_null() {
             Phase::Sale
         } else {
@@ -86,17 +86,17 @@ impl Erp {
             assert!(answer.status < 300, "{} {} for {body}", answer.status, answer.body);
             self.books.enter(body, &answer.body);
         }
-        if body["ecf_type"] == "31" && dice.below(3) == 0 {
-            self.correct(body, dice).await;
+        if body["ecf_type"] == "31" && rng.below(3) == 0 {
+            self.correct(body, rng).await;
         }
     }
 
     /// Issues a note on a receipt whose verdict is not known yet. A rejection is only valid if the receipt was
     /// rejected.
-    async fn correct(&self, sale: &Value, dice: &mut Dice) {
+    async fn correct(&self, sale: &Value, rng: &mut Rng) {
         let key = sale["idempotency_key"].as_str().unwrap();
         let sold = self.books.sale(key);
-        let (Some(encf), ecf_type) = (sold.first["encf"].as_str(), *dice.pick(&["33", "34"])) else {
+        let (Some(encf), ecf_type) = (sold.first["encf"].as_str(), *rng.pick(&["33", "34"])) else {
             return;
         };
         let day = sale["payload"]["Encabezado"]["Emisor"]["FechaEmision"]
@@ -197,9 +197,9 @@ impl Erp {
 
     /// Schedules one receipt after the other for some minutes later, and withdraws every third.
     pub(crate) async fn schedule(&self, stop: &CancellationToken) {
-        let mut dice = Dice::new(self.seed, 200);
+        let mut rng = Rng::new(self.seed, 200);
         for number in 0_u32.. {
-            let at = self.desk.clock.now() + SignedDuration::from_secs(120 + i64::try_from(dice.below(120)).unwrap());
+            let at = self.desk.clock.now() + SignedDuration::from_secs(120 + i64::try_from(rng.below(120)).unwrap());
             let payload = payload(&self.desk.caller.rnc, &Fecha::at(at).to_string(), "32", 1_500);
             let key = format!("scheduled-{number}");
             let mut body = request(&key, "32", payload);
@@ -220,7 +220,7 @@ impl Erp {
             if stop.is_cancelled() {
                 return;
             }
-            sleep(dice.millis(200, 900)).await;
+            sleep(rng.millis(200, 900)).await;
         }
     }
 

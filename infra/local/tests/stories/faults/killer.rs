@@ -11,9 +11,9 @@ use tokio::time::Instant;
 use super::board::{Board, Phase, Tally};
 use super::counters::{self, Damage};
 use super::desk::Desk;
-use super::dice::Dice;
+use super::rng::Rng;
 use crate::program::Program;
-use crate::support::Caller;
+use crate::support::ApiClient;
 
 /// How long the killer waits for an operation of the chosen kind, and how often it looks.
 const LURKING: Duration = Duration::from_secs(8);
@@ -104,22 +104,22 @@ impl Victim {
 
 /// Kills the process `kills` times, each time during another kind of operation. A kill just after a verdict also loses
 /// all messages: only the table then knows who must be notified. Counters are damaged between the kills.
-pub(crate) async fn rage(victim: &mut Victim, desk: &Desk, company: &str, kills: u32, mut dice: Dice) -> Tally {
+pub(crate) async fn rage(victim: &mut Victim, desk: &Desk, company: &str, kills: u32, mut rng: Rng) -> Tally {
     let (mut tally, mut tried) = (Tally::default(), Tally::default());
     for kill in 0..kills {
-        tokio::time::sleep(dice.millis(50, 2_000)).await;
+        tokio::time::sleep(rng.millis(50, 2_000)).await;
         let damage = Damage::ALL[usize::try_from(kill).unwrap() % Damage::ALL.len()];
-        if counters::damage(victim.program(), company, damage, &desk.clock, &mut dice).await {
+        if counters::damage(victim.program(), company, damage, &desk.clock, &mut rng).await {
             tally.add(damage.name(), 1);
         }
         let phase = next_phase(kill, &tally, &tried);
         tried.add(phase.kill(), 1);
-        strike(victim, desk, phase, LURKING, &mut dice, &mut tally).await;
+        strike(victim, desk, phase, LURKING, &mut rng, &mut tally).await;
     }
     if kills >= super::LONG.1 {
         for phase in Phase::ALL {
             if tally.times(&phase.kill()) == 0 {
-                strike(victim, desk, phase, LURKING_AT_LAST, &mut dice, &mut tally).await;
+                strike(victim, desk, phase, LURKING_AT_LAST, &mut rng, &mut tally).await;
             }
         }
     }
@@ -128,10 +128,10 @@ pub(crate) async fn rage(victim: &mut Victim, desk: &Desk, company: &str, kills:
 }
 
 /// Kills the process once, during an operation of this kind if one starts in time.
-async fn strike(victim: &mut Victim, desk: &Desk, phase: Phase, lurking: Duration, dice: &mut Dice, tally: &mut Tally) {
+async fn strike(victim: &mut Victim, desk: &Desk, phase: Phase, lurking: Duration, rng: &mut Rng, tally: &mut Tally) {
     let is_met = lurk(&desk.board, &desk.caller, phase, lurking).await;
     // A random point of the operation.
-    tokio::time::sleep(dice.millis(0, 60)).await;
+    tokio::time::sleep(rng.millis(0, 60)).await;
     let mut hit = desk.board.under_way();
     if is_met && !hit.contains(&phase) {
         // It was answered just now; the work that it started continues.
@@ -159,7 +159,7 @@ fn next_phase(kill: u32, tally: &Tally, tried: &Tally) -> Phase {
 }
 
 /// Waits until an operation of this kind is open; `false` if none starts in time.
-async fn lurk(board: &Board, authority: &Caller, phase: Phase, lurking: Duration) -> bool {
+async fn lurk(board: &Board, authority: &ApiClient, phase: Phase, lurking: Duration) -> bool {
     let end = Instant::now() + lurking;
     let before = verdicts(authority).await;
     while Instant::now() < end {
@@ -176,7 +176,7 @@ async fn lurk(board: &Board, authority: &Caller, phase: Phase, lurking: Duration
 }
 
 /// The number of the authority's responses that report verdicts.
-async fn verdicts(authority: &Caller) -> u64 {
+async fn verdicts(authority: &ApiClient) -> u64 {
     let url = format!("{}/_control/counters", authority.simulator_url);
     let counters = authority.send(Method::GET, &url, None, None).await.expect(200);
     let told = |counter: &&Value| {

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep};
 
 use super::books::{Sale, Sales};
 use super::desk::Desk;
-use crate::support::Caller;
+use crate::support::ApiClient;
 
 /// Upper bound of a page.
 const PAGE: usize = 100;
@@ -72,8 +72,8 @@ pub(crate) fn states(rows: &[Row]) -> BTreeMap<&str, usize> {
 }
 
 /// Waits until lists and summary match, and returns the remaining differences. Housekeeping may still be running.
-pub(crate) async fn disagree(desk: &Desk, rows: &[Row], patience: Duration) -> Vec<String> {
-    let end = Instant::now() + patience;
+pub(crate) async fn disagree(desk: &Desk, rows: &[Row], time_limit: Duration) -> Vec<String> {
+    let end = Instant::now() + time_limit;
     loop {
         let mut problems = lists_disagree(&desk.caller, rows).await;
         problems.extend(summary_disagrees(&desk.get("/client/summary").await, rows));
@@ -89,7 +89,7 @@ pub(crate) async fn disagree(desk: &Desk, rows: &[Row], patience: Duration) -> V
 }
 
 /// Reads every list in full, and returns the differences.
-async fn lists_disagree(caller: &Caller, rows: &[Row]) -> Vec<String> {
+async fn lists_disagree(caller: &ApiClient, rows: &[Row]) -> Vec<String> {
     let mut walks = vec![
         ("/client/documents?".to_owned(), None, None),
         ("/ecf?".to_owned(), None, None),
@@ -115,7 +115,7 @@ async fn lists_disagree(caller: &Caller, rows: &[Row]) -> Vec<String> {
 }
 
 /// Reads the pages of a list up to the first empty one, and at least up to the expected number.
-async fn walk(caller: &Caller, path: &str, expected: usize) -> Vec<Value> {
+async fn walk(caller: &ApiClient, path: &str, expected: usize) -> Vec<Value> {
     let mut pages = Vec::new();
     loop {
         let offset = pages.len() * PAGE;

@@ -30,7 +30,7 @@ pub(crate) struct Others<'o> {
     pub(crate) endpoint: &'o Endpoint,
     pub(crate) entries: Entries,
     pub(crate) struck: Vec<Struck>,
-    pub(crate) patience: Duration,
+    pub(crate) time_limit: Duration,
 }
 
 impl Others<'_> {
@@ -45,7 +45,7 @@ impl Others<'_> {
     /// here.
     async fn buyers_have_what_was_sold(&self, records: &Records) {
         for (key, given) in &self.entries.sold {
-            eventually(&format!("{key} is at its buyer"), self.patience, async || {
+            eventually(&format!("{key} is at its buyer"), self.time_limit, async || {
                 let record = self.desk.get(&path_of(&records[key])).await;
                 let is_delivered = record["buyer_delivery"]["status"] == "received";
                 let is_answered = given.is_none() || !record["buyer_answer"].is_null();
@@ -130,7 +130,7 @@ impl Others<'_> {
     }
 
     async fn is_told(&self, about: &str, event: &str) {
-        eventually(&format!("{event} of {about} is told"), self.patience, async || {
+        eventually(&format!("{event} of {about} is told"), self.time_limit, async || {
             (self.endpoint.taken(OTHERS, about, event) > 0).then_some(())
         })
         .await;
@@ -138,7 +138,7 @@ impl Others<'_> {
 
     /// Waits until a pending record is finished.
     async fn finished(&self, desk: &Desk, path: &str) -> Value {
-        eventually(path, self.patience, async || {
+        eventually(path, self.time_limit, async || {
             let now = desk.get(path).await;
             (now["status"] != "pending").then_some(now)
         })

@@ -15,14 +15,14 @@ use xmldsig::Identity;
 use super::board::Phase;
 use super::books::Books;
 use super::desk::Desk;
-use super::dice::Dice;
 use super::erp::request;
+use super::rng::Rng;
 use crate::exchange::answer;
 use crate::payloads::payload;
 
 /// How long an actor waits for the next step of one receipt before it continues with another.
 const STEP: Duration = Duration::from_secs(20);
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIME_LIMIT: Duration = Duration::from_secs(120);
 /// First annulled number, far from those in use.
 const ANNULLED_FROM: u32 = 9_000_000;
 
@@ -55,7 +55,7 @@ pub(crate) async fn trade(
     seed: u64,
     stop: &CancellationToken,
 ) {
-    let mut dice = Dice::new(seed, 300);
+    let mut rng = Rng::new(seed, 300);
     // Keys of the receipts that the buyer has not answered yet, by number.
     let mut open = BTreeMap::new();
     for number in 0_u32.. {
@@ -75,7 +75,7 @@ pub(crate) async fn trade(
             let Some(key) = open.remove(item["encf"].as_str().unwrap()) else {
                 continue;
             };
-            let estado = *dice.pick(&["1", "1", "2"]);
+            let estado = *rng.pick(&["1", "1", "2"]);
             let body = answer(&item, &key, estado);
             let given = buyer
                 .post(Phase::Approval, "/ecf/acecf/submit", &body)
@@ -87,7 +87,7 @@ pub(crate) async fn trade(
         if stop.is_cancelled() {
             return;
         }
-        sleep(dice.millis(200, 1_000)).await;
+        sleep(rng.millis(200, 1_000)).await;
     }
 }
 
@@ -147,15 +147,15 @@ pub(crate) async fn inbox(desk: &Desk) -> BTreeMap<String, Vec<Value>> {
 /// Another issuer sends receipts to the company, each until it is acknowledged, and the company takes some over.
 pub(crate) async fn receive(desk: &Desk, p12: &[u8], ledger: &Ledger, seed: u64, stop: &CancellationToken) {
     let identity = Identity::from_pkcs12(p12, ecf_local::CERTIFICATE_PIN, Clock::system().now()).unwrap();
-    let http = reqwest::Client::builder().timeout(PATIENCE).build().unwrap();
-    let mut dice = Dice::new(seed, 400);
+    let http = reqwest::Client::builder().timeout(TIME_LIMIT).build().unwrap();
+    let mut rng = Rng::new(seed, 400);
     for number in 1_u32.. {
         let encf = format!("E31{number:010}");
         let xml = unsigned_receipt(&desk.caller.rnc, &encf, desk.clock.now());
         let xml = xmldsig::sign(xml.as_bytes(), &identity).unwrap().xml;
         send(desk, &http, xml).await;
         ledger.0.lock().unwrap().received.push(encf.clone());
-        if dice.below(2) == 0
+        if rng.below(2) == 0
             && let Some(item) = of_inbox(desk, &json!(encf)).await.pop()
         {
             let path = format!("/client/inbox/{}/ack", item["public_id"].as_str().unwrap());
@@ -164,7 +164,7 @@ pub(crate) async fn receive(desk: &Desk, p12: &[u8], ledger: &Ledger, seed: u64,
         if stop.is_cancelled() {
             return;
         }
-        sleep(dice.millis(300, 1_500)).await;
+        sleep(rng.millis(300, 1_500)).await;
     }
 }
 
@@ -172,7 +172,7 @@ pub(crate) async fn receive(desk: &Desk, p12: &[u8], ledger: &Ledger, seed: u64,
 async fn send(desk: &Desk, http: &reqwest::Client, xml: Vec<u8>) {
     let caller = &desk.caller;
     let url = format!("{}/{}/testecf/fe/Recepcion/api/ecf", caller.base_url, caller.rnc);
-    let (end, mut is_first, mut last) = (Instant::now() + PATIENCE, true, String::new());
+    let (end, mut is_first, mut last) = (Instant::now() + TIME_LIMIT, true, String::new());
     while Instant::now() < end {
         let _under_way = desk.board.begin(Phase::Reception);
         let request = http.post(&url).header("Content-Type", "text/xml").body(xml.clone());
@@ -193,12 +193,12 @@ async fn send(desk: &Desk, http: &reqwest::Client, xml: Vec<u8>) {
         is_first = false;
         sleep(Duration::from_millis(150)).await;
     }
-    panic!("no acknowledgement within {PATIENCE:?}, last: {last}");
+    panic!("no acknowledgement within {TIME_LIMIT:?}, last: {last}");
 }
 
 /// Annuls one small range after the other.
 pub(crate) async fn annul(desk: &Desk, ledger: &Ledger, seed: u64, stop: &CancellationToken) {
-    let mut dice = Dice::new(seed, 500);
+    let mut rng = Rng::new(seed, 500);
     for number in 0_u32.. {
         let from = ANNULLED_FROM + 3 * number;
         let range = json!({ "ecf_type": "31", "sequence_from": from, "sequence_to": from + 2, "quantity": 3 });
@@ -212,6 +212,6 @@ pub(crate) async fn annul(desk: &Desk, ledger: &Ledger, seed: u64, stop: &Cancel
         if stop.is_cancelled() {
             return;
         }
-        sleep(dice.millis(500, 2_500)).await;
+        sleep(rng.millis(500, 2_500)).await;
     }
 }

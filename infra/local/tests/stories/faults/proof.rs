@@ -14,7 +14,7 @@ use super::books::Sales;
 use super::clerk::VERDICTS;
 use super::endpoint::Endpoint;
 use super::erp::Erp;
-use crate::support::{Caller, eventually};
+use crate::support::{ApiClient, eventually};
 
 pub(crate) const FISCAL: [&str; 3] = ["accepted", "conditionally_accepted", "rejected"];
 const ENDS: [&str; 6] = [
@@ -42,9 +42,9 @@ pub(crate) type Records = BTreeMap<String, Value>;
 ///
 /// A note on a rejected receipt whose number was left free awaits the next receipt of that number: while such notes
 /// exist, more receipts are issued.
-pub(crate) async fn rest(erp: &Erp, patience: Duration) -> Records {
+pub(crate) async fn rest(erp: &Erp, time_limit: Duration) -> Records {
     let (mut records, mut round) = (Records::new(), 0_u32);
-    eventually("every receipt comes to rest", patience, async || {
+    eventually("every receipt comes to rest", time_limit, async || {
         let (sales, mut waits_for_a_number) = (erp.books.sales(), false);
         let open = sales.iter().filter(|(key, _)| !records.contains_key(*key));
         let open: Vec<_> = open.map(|(key, sale)| (key.clone(), Arc::clone(sale))).collect();
@@ -123,7 +123,7 @@ pub(crate) fn promises_are_kept(sales: &Sales, records: &Records) {
 }
 
 /// The authority's records match the states and the bytes that the service returns.
-pub(crate) async fn the_authority_agrees(caller: &Caller, environment: &str, records: &Records) {
+pub(crate) async fn the_authority_agrees(caller: &ApiClient, environment: &str, records: &Records) {
     let url = format!(
         "{}/_control/documents?rnc={}&ambiente={environment}",
         caller.simulator_url, caller.rnc
@@ -189,7 +189,7 @@ fn is_used_once(documents: &[&Value], records: &[&Value]) -> bool {
 }
 
 /// Compares the bytes that the service returns with those that the authority received under a number.
-async fn bytes_agree(caller: &Caller, number: &str, records: &[&Value], documents: &[&Value]) {
+async fn bytes_agree(caller: &ApiClient, number: &str, records: &[&Value], documents: &[&Value]) {
     let mut ours = BTreeSet::new();
     let kinds: BTreeSet<&str> = documents.iter().map(|one| one["kind"].as_str().unwrap()).collect();
     for record in records {
@@ -216,9 +216,9 @@ fn strange_bytes<'t>(ours: &BTreeSet<String>, theirs: &[&'t str]) -> Vec<&'t str
 }
 
 /// Every verdict was delivered to the webhook, and no other event.
-pub(crate) async fn verdicts_were_told(endpoint: &Endpoint, records: &Records, patience: Duration) {
+pub(crate) async fn verdicts_were_told(endpoint: &Endpoint, records: &Records, time_limit: Duration) {
     let of = |record: &Value, name: &str| record[name].as_str().unwrap().to_owned();
-    eventually("every verdict is told", patience, async || {
+    eventually("every verdict is told", time_limit, async || {
         let untold = records
             .values()
             .filter(|record| FISCAL.contains(&of(record, "status").as_str()))

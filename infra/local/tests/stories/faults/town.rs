@@ -16,12 +16,12 @@ use super::board::{Board, Phase, Tally};
 use super::books::Books;
 use super::clerk::{self, OTHERS, VERDICTS};
 use super::desk::Desk;
-use super::dice::Dice;
 use super::endpoint::Endpoint;
 use super::erp::{Erp, Original, request};
 use super::killer::{Victim, rage};
 use super::others::Others;
 use super::partners::{self, Ledger};
+use super::rng::Rng;
 use super::time::{SPEED, Time};
 use super::{certification, proof};
 use crate::exchange::{self, BAKERY};
@@ -57,7 +57,7 @@ impl Town {
         let time = Time::begin(folder);
         let begun = time.now();
         let authority = Authority::start(time.clone()).await;
-        let endpoint = Endpoint::start(Dice::new(weather.seed, 1)).await;
+        let endpoint = Endpoint::start(Rng::new(weather.seed, 1)).await;
         let arguments = ["--simulator", authority.url(), "--speed", &SPEED.to_string()].map(str::to_owned);
         let victim = Victim::start(folder, arguments.to_vec()).await;
         let desk = Desk {
@@ -111,11 +111,11 @@ impl Town {
         let (stop, seed) = (CancellationToken::new(), weather.seed);
         let (erp, desk, certification) = (&self.erp, &self.erp.desk, &self.certification);
         let foreign = ecf_local::certificate(ecf_testkit::FOREIGN_RNC, &self.folder).unwrap();
-        let trouble = tokio::spawn(bad_days(desk.caller.clone(), Dice::new(seed, 2), stop.clone()));
+        let trouble = tokio::spawn(bad_days(desk.caller.clone(), Rng::new(seed, 2), stop.clone()));
         let (victim, company) = (&mut self.victim, &self.company);
         let main = async {
             let (mut tally, ()) = tokio::join!(
-                rage(victim, desk, company, weather.kills, Dice::new(seed, 3)),
+                rage(victim, desk, company, weather.kills, Rng::new(seed, 3)),
                 erp.sell(weather.receipts)
             );
             stop.cancel();
@@ -136,24 +136,24 @@ impl Town {
         tally
     }
 
-    pub(crate) fn others(&self, struck: Vec<Struck>, patience: Duration) -> Others<'_> {
+    pub(crate) fn others(&self, struck: Vec<Struck>, time_limit: Duration) -> Others<'_> {
         Others {
             desk: &self.erp.desk,
             buyer: &self.buyer,
             endpoint: &self.endpoint,
             entries: self.ledger.entries(),
             struck,
-            patience,
+            time_limit,
         }
     }
 
     /// The webhooks are those of the set-up, and a newly rotated secret signs the next deliveries.
-    pub(crate) async fn webhooks_are_as_they_should(&self, patience: Duration) {
+    pub(crate) async fn webhooks_are_as_they_should(&self, time_limit: Duration) {
         let desk = &self.erp.desk;
         assert_eq!(clerk::webhooks(desk).await, self.webhooks.iter().cloned().collect());
         let id = &self.webhooks[0];
         clerk::rotate(desk, &self.endpoint, VERDICTS, id, LAST_ROTATION).await;
-        eventually("the newest secret signs", patience, async || {
+        eventually("the newest secret signs", time_limit, async || {
             desk.post(Phase::Webhook, &format!("/client/webhooks/{id}/test"), &json!({}))
                 .await;
             self.endpoint.uses_newest_secret(VERDICTS).then_some(())
@@ -170,13 +170,13 @@ impl Town {
     }
 
     /// Repeats the operator's check until it finds nothing.
-    pub(crate) async fn check(&self, environment: &'static str, patience: Duration) -> Audit {
+    pub(crate) async fn check(&self, environment: &'static str, time_limit: Duration) -> Audit {
         let scope = Scope {
             company: &self.company,
             environment,
             since: self.begun,
         };
-        audit::agrees(self.victim.program(), &self.time, scope, patience).await
+        audit::agrees(self.victim.program(), &self.time, scope, time_limit).await
     }
 
     pub(crate) fn kills(&self) -> u32 {

@@ -35,7 +35,7 @@ impl Table {
     ///
     /// # Errors
     /// Fails when DynamoDB fails or a stored record is corrupt.
-    pub async fn keep_received(
+    pub async fn store_received(
         &self,
         scope: &Scope,
         item: &InboxItem,

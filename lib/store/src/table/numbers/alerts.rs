@@ -6,7 +6,7 @@
 use ecf::Fecha;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
 
-use super::{Range, RangeState, TOLD_EXPIRING, TOLD_LOW, key};
+use super::{PUBLISHED_EXPIRING, PUBLISHED_LOW, Range, RangeState, key};
 use crate::{
     StoreError,
     ids::Scope,
@@ -105,10 +105,10 @@ impl Range {
     }
 
     /// Whether this warning was published already.
-    pub fn is_told(&self, alert: RangeAlert) -> bool {
+    pub fn is_published(&self, alert: RangeAlert) -> bool {
         match alert {
-            RangeAlert::Low { .. } => self.told_low == Some(self.end),
-            RangeAlert::Expiring { valid_until, .. } => self.told_expiring == Some(valid_until),
+            RangeAlert::Low { .. } => self.published_low == Some(self.end),
+            RangeAlert::Expiring { valid_until, .. } => self.published_expiring == Some(valid_until),
         }
     }
 }
@@ -118,11 +118,16 @@ impl Table {
     ///
     /// # Errors
     /// Fails when DynamoDB fails.
-    pub async fn alert_told(&self, scope: &Scope, range: &Range, alert: RangeAlert) -> Result<(), StoreError> {
+    pub async fn record_alert_published(
+        &self,
+        scope: &Scope,
+        range: &Range,
+        alert: RangeAlert,
+    ) -> Result<(), StoreError> {
         let change = Change::of(key(scope, range.id()));
         let change = match alert {
-            RangeAlert::Low { .. } => change.set(TOLD_LOW, number(range.end)),
-            RangeAlert::Expiring { valid_until, .. } => change.set(TOLD_EXPIRING, text(valid_until)),
+            RangeAlert::Low { .. } => change.set(PUBLISHED_LOW, number(range.end)),
+            RangeAlert::Expiring { valid_until, .. } => change.set(PUBLISHED_EXPIRING, text(valid_until)),
         };
         self.apply("alert told", change.when(exists(PK))).await?;
         Ok(())
@@ -157,12 +162,12 @@ mod tests {
             verified_at: None,
             created_at: Timestamp::UNIX_EPOCH,
             next_look: None,
-            told_low: None,
-            told_expiring: None,
+            published_low: None,
+            published_expiring: None,
         }
     }
 
-    fn told(range: &Range, today: &str) -> Vec<String> {
+    fn published(range: &Range, today: &str) -> Vec<String> {
         let alerts = range.alerts(THRESHOLDS, today.parse().unwrap());
         alerts
             .into_iter()
@@ -186,14 +191,14 @@ mod tests {
             (4, 5, &["low 0"]),
         ] {
             assert_eq!(
-                told(&range(end, next, "31-12-2028"), "28-11-2026"),
+                published(&range(end, next, "31-12-2028"), "28-11-2026"),
                 expected,
                 "{next} of {end}"
             );
         }
         let mut freed = range(1_000, 901, "31-12-2028");
         freed.free = vec![7];
-        assert_eq!(told(&freed, "28-11-2026"), [""; 0]);
+        assert_eq!(published(&freed, "28-11-2026"), [""; 0]);
     }
 
     #[test]
@@ -205,7 +210,7 @@ mod tests {
             ("31-12-2026", &["expiring 0"]),
             ("01-01-2027", &[]),
         ] {
-            assert_eq!(told(&range, today), expected, "{today}");
+            assert_eq!(published(&range, today), expected, "{today}");
         }
     }
 
@@ -214,11 +219,11 @@ mod tests {
         let mut range = range(1_000, 950, "31-12-2026");
         let untold = |range: &Range| {
             let alerts = range.alerts(THRESHOLDS, "31-12-2026".parse().unwrap());
-            alerts.into_iter().filter(|alert| !range.is_told(*alert)).count()
+            alerts.into_iter().filter(|alert| !range.is_published(*alert)).count()
         };
         assert_eq!(untold(&range), 2);
-        range.told_low = Some(1_000);
-        range.told_expiring = range.valid_until;
+        range.published_low = Some(1_000);
+        range.published_expiring = range.valid_until;
         assert_eq!(untold(&range), 0);
         range.end = 1_010;
         range.valid_until = Some("01-01-2027".parse().unwrap());
@@ -229,7 +234,7 @@ mod tests {
     fn of_a_range_that_is_off_nothing_is_said() {
         let mut range = range(1_000, 1_001, "31-12-2026");
         range.active = false;
-        assert_eq!(told(&range, "31-12-2026"), [""; 0]);
+        assert_eq!(published(&range, "31-12-2026"), [""; 0]);
     }
 
     #[test]
@@ -243,7 +248,7 @@ mod tests {
             (1_000, &["low 0"]),
         ] {
             range.used = used;
-            assert_eq!(told(&range, "31-12-2026"), expected, "{used}");
+            assert_eq!(published(&range, "31-12-2026"), expected, "{used}");
         }
     }
 

@@ -225,8 +225,8 @@ mod tests {
             verified_at: None,
             created_at: Timestamp::UNIX_EPOCH,
             next_look: None,
-            told_low: None,
-            told_expiring: None,
+            published_low: None,
+            published_expiring: None,
         }
     }
 

@@ -398,8 +398,8 @@ mod tests {
             verified_at: None,
             created_at: at(0),
             next_look: None,
-            told_low: None,
-            told_expiring: None,
+            published_low: None,
+            published_expiring: None,
         }
     }
 

@@ -17,7 +17,7 @@ use crate::{
         condition::{absent, contains, equals, exists, ordered},
         item::{instant, number, text},
         keys::{self, DUE, PK},
-        write::{Applied, dice, pause},
+        write::{Applied, pause, random},
     },
 };
 
@@ -202,7 +202,7 @@ fn take_change(scope: &Scope, range: &Range, now: Timestamp) -> (Change, Option<
         return (change, None);
     }
     // A random one, so that concurrent callers do not all try the same number.
-    let place = usize::try_from(dice() % range.free.len() as u64).unwrap_or(0);
+    let place = usize::try_from(random() % range.free.len() as u64).unwrap_or(0);
     let sequence = range.free[place];
     let change = change
         .delete(FREE, AttributeValue::Ns(vec![sequence.to_string()]))
@@ -252,8 +252,8 @@ mod tests {
             verified_at: None,
             created_at: Timestamp::UNIX_EPOCH,
             next_look: None,
-            told_low: None,
-            told_expiring: None,
+            published_low: None,
+            published_expiring: None,
         }
     }
 

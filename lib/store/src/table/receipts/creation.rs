@@ -25,7 +25,7 @@ use crate::{
         condition::{absent, equals},
         item::{NewItem, Stored, instant, text},
         keys,
-        write::{Part, Transacted, dice},
+        write::{Part, Transacted, random},
     },
 };
 
@@ -229,7 +229,7 @@ fn whose(existing: &Stored, request: u32) -> Result<Created, StoreError> {
 
 /// A number that distinguishes this request from others for the same receipt.
 fn request() -> u32 {
-    u32::try_from(dice() >> 32).unwrap_or(0)
+    u32::try_from(random() >> 32).unwrap_or(0)
 }
 
 /// The write that locks the number for this receipt: it must be free, or still belong to the earlier receipt that left

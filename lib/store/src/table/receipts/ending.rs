@@ -36,7 +36,7 @@ impl Table {
         if receipt.state.is_final() {
             return Ok(Applied::Refused(Some(stored)));
         }
-        self.note_late_change(scope, receipt.day(), now).await?;
+        self.record_late_change(scope, receipt.day(), now).await?;
         self.settle(operation, scope, id, next, change).await
     }
 }

@@ -5,7 +5,7 @@
 //! [`Table::return_to_send`] puts the receipt into the state after a lost send with its look-ups done, and
 //! [`Table::claim_resend`] sends the same bytes.
 
-pub use ecf::waits::NOT_FOUND_PATIENCE;
+pub use ecf::waits::NOT_FOUND_WINDOW;
 use ecf::{Condition, ReceiptState};
 use jiff::Timestamp;
 

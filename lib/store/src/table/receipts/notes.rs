@@ -20,7 +20,7 @@ use super::{
     Receipt,
     creation::OWNER,
     in_states,
-    record::{self, ECF_TYPE, HELD, RESERVED, UPDATED_AT, WAITING_NOTES},
+    record::{self, AWAITS_INVOICE, ECF_TYPE, RESERVED, UPDATED_AT, WAITING_NOTES},
     waiting,
 };
 use crate::{
@@ -53,7 +53,7 @@ pub struct Note {
     /// Whether it counts on the modified receipt.
     pub reserved: bool,
     /// Whether the modified receipt must be checked before it is sent.
-    pub held: bool,
+    pub awaits_invoice: bool,
 }
 
 /// A note to create, with the data of the modified receipt from its validation.
@@ -61,7 +61,7 @@ pub struct Note {
 pub struct NewNote {
     pub modifies: Encf,
     pub annuls: bool,
-    pub held: bool,
+    pub awaits_invoice: bool,
     /// Its own MontoTotal.
     pub amount: Decimal,
     /// The holder of the modified number.
@@ -110,20 +110,20 @@ impl ModifiedReceipt {
     /// # Errors
     /// Fails when DynamoDB fails.
     pub fn covers(&self, note: &Receipt) -> Result<bool, StoreError> {
-        let Some(tie) = note.note else { return Ok(true) };
+        let Some(reference) = note.note else { return Ok(true) };
         let amount = amount_of(note)?;
         // An annulment may have followed a note that counts.
-        let is_open = tie.reserved || self.annulled_by.is_none();
+        let is_open = reference.reserved || self.annulled_by.is_none();
         let is_debit = note.fiscal.ecf_type == ReceiptType::E33;
         // The note's own amount is already subtracted from the balance.
-        let left = if tie.reserved && !is_debit {
+        let left = if reference.reserved && !is_debit {
             self.balance.checked_add(amount)
         } else {
             Some(self.balance)
         };
         Ok(is_open
             && left.is_some_and(|left| {
-                if tie.annuls {
+                if reference.annuls {
                     amount == left && self.open_debits.is_empty()
                 } else {
                     is_debit || amount <= left
@@ -197,23 +197,23 @@ impl Table {
         now: Timestamp,
     ) -> Result<NoteCleared, StoreError> {
         let operation = "clear note";
-        let Some(tie) = note.note.filter(|tie| tie.held) else {
+        let Some(reference) = note.note.filter(|reference| reference.awaits_invoice) else {
             return Ok(NoteCleared::Already(note.clone()));
         };
         let change = Change::of(keys::receipt(scope, &note.public_id))
-            .remove(&[HELD])
+            .remove(&[AWAITS_INVOICE])
             .set(UPDATED_AT, instant(now))
             .when(in_states(waiting()))
-            .when(exists(HELD));
+            .when(exists(AWAITS_INVOICE));
         let new = NewNote {
-            modifies: tie.modifies,
-            annuls: tie.annuls,
-            held: true,
+            modifies: reference.modifies,
+            annuls: reference.annuls,
+            awaits_invoice: true,
             amount: amount_of(note)?,
             owner: modified.receipt.public_id,
             monto_total: modified.monto_total,
         };
-        if tie.reserved || !new.reserves() {
+        if reference.reserved || !new.reserves() {
             return Ok(match self.apply(operation, change).await? {
                 Applied::Done(stored) => NoteCleared::Now(record::read(&stored)?),
                 Applied::Refused(Some(stored)) => NoteCleared::Already(record::read(&stored)?),
@@ -286,7 +286,7 @@ impl Table {
         let change = change.when(exists(RESERVED)).remove(&[RESERVED]);
         let change = match next {
             // A retry must reserve again.
-            ReceiptState::Failed => change.set(HELD, flag(true)),
+            ReceiptState::Failed => change.set(AWAITS_INVOICE, flag(true)),
             _ => change,
         };
         let settlement = settlement(scope, &receipt, &note, next)?;

@@ -41,7 +41,7 @@ impl Table {
             .when(operator_transition_to(next))
             .when(as_seen);
         if seen.created_at < created_since(now) {
-            self.note_late_change(scope, seen.day(), now).await?;
+            self.record_late_change(scope, seen.day(), now).await?;
         }
         recorded(self.apply("retry failed receipt", change).await?)
     }

@@ -83,7 +83,7 @@ const EARLIER_TRACK_IDS: &str = "et";
 const MODIFIES: &str = "nm";
 const ANNULS: &str = "na";
 pub(super) const RESERVED: &str = "rv";
-pub(super) const HELD: &str = "ho";
+pub(super) const AWAITS_INVOICE: &str = "ho";
 pub(super) const WAITING_NOTES: &str = "wn";
 pub(super) const DELIVERY_ALARM: &str = "da";
 pub(super) const STATE_ALARM: &str = "aw";
@@ -131,7 +131,7 @@ pub(super) fn new_item(scope: &Scope, new: &NewReceipt, earlier: Option<&Predece
             .with(MODIFIES, text(note.modifies))
             .with_some(ANNULS, note.annuls.then(|| flag(true)))
             .with_some(RESERVED, note.reserves().then(|| flag(true)))
-            .with_some(HELD, note.held.then(|| flag(true))),
+            .with_some(AWAITS_INVOICE, note.awaits_invoice.then(|| flag(true))),
         None => item,
     };
     let item = match &new.external_id {
@@ -302,7 +302,7 @@ fn read_note(stored: &Stored) -> Result<Option<Note>, StoreError> {
         modifies,
         annuls: stored.flag(ANNULS)?,
         reserved: stored.flag(RESERVED)?,
-        held: stored.flag(HELD)?,
+        awaits_invoice: stored.flag(AWAITS_INVOICE)?,
     }))
 }
 

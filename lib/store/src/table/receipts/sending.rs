@@ -12,8 +12,8 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     Receipt, Recorded, in_states,
     record::{
-        self, ERROR_CODE, ERROR_MESSAGE, HELD, LEASE, LEASE_KEY, LEASE_UNTIL, LOOKED_UP_AT, LOST_SEND, NEGATIVES,
-        SEND_ATTEMPT, SEND_STARTED_AT, STATE, SUBMITTED_AT, UPDATED_AT,
+        self, AWAITS_INVOICE, ERROR_CODE, ERROR_MESSAGE, LEASE, LEASE_KEY, LEASE_UNTIL, LOOKED_UP_AT, LOST_SEND,
+        NEGATIVES, SEND_ATTEMPT, SEND_STARTED_AT, STATE, SUBMITTED_AT, UPDATED_AT,
     },
     verdict::{ALARM_LOOK, recorded},
     waiting,
@@ -27,7 +27,7 @@ use crate::{
         condition::{Predicate, absent, at_least, at_most, equals, exists},
         item::{Stored, flag, instant, number, text, to_millis},
         keys::{self, DUE, TRACK},
-        write::{Applied, dice},
+        write::{Applied, random},
     },
 };
 
@@ -44,7 +44,7 @@ pub enum Claim {
     /// An earlier send may have arrived: it must be looked up first ([`Table::claim_lookup`]).
     LeaseExpired(Receipt),
     /// A note that is still held ([`Table::clear_note`]).
-    Held(Receipt),
+    AwaitsInvoice(Receipt),
     /// Its state or history does not allow this step.
     NotSendable(Receipt),
     Missing,
@@ -66,7 +66,7 @@ impl Table {
             .add(SEND_ATTEMPT, number(1))
             .set(SEND_STARTED_AT, instant(now))
             .when(absent(LEASE_UNTIL))
-            .when(absent(HELD));
+            .when(absent(AWAITS_INVOICE));
         self.claim("claim send", change, now, lease).await
     }
 
@@ -240,7 +240,7 @@ impl Table {
         lease: SignedDuration,
     ) -> Result<Claim, StoreError> {
         // Distinguishes our own claim, whose answer was lost and which the SDK repeated, from another worker's.
-        let key = dice().to_string();
+        let key = random().to_string();
         let change = change
             .set(LEASE_UNTIL, instant(now + lease))
             .set(LEASE_KEY, text(&key))
@@ -272,7 +272,7 @@ fn refused(stored: &Stored, key: &str, now: Timestamp) -> Result<Claim, StoreErr
     Ok(match receipt.sending.lease_until {
         Some(until) if until > now => Claim::Leased(receipt),
         Some(_) => Claim::LeaseExpired(receipt),
-        None if receipt.note.is_some_and(|note| note.held) => Claim::Held(receipt),
+        None if receipt.note.is_some_and(|note| note.awaits_invoice) => Claim::AwaitsInvoice(receipt),
         // Without a lease there is nothing to look up or to send again.
         None => Claim::NotSendable(receipt),
     })

@@ -51,7 +51,7 @@ pub enum Awaited {
     Step,
 }
 
-/// An alarm about a receipt that waits for so many hours.
+/// An alarm about a receipt that waits, with the hours that it has waited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Alarm {
     pub awaited: Awaited,

@@ -81,7 +81,7 @@ impl Event {
 
 /// The result that a step reported.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum StepResult {
     Claimed(Box<Receipt>),
     /// Written by this step.
     Written,
@@ -89,20 +89,20 @@ pub(super) enum Told {
     Refused,
 }
 
-impl Told {
+impl StepResult {
     fn of(is_written: bool) -> Self {
         if is_written { Self::Written } else { Self::Refused }
     }
 }
 
-impl From<Recorded> for Told {
+impl From<Recorded> for StepResult {
     fn from(recorded: Recorded) -> Self {
         assert_ne!(recorded, Recorded::Missing);
         Self::of(matches!(recorded, Recorded::Now(_)))
     }
 }
 
-impl From<Claim> for Told {
+impl From<Claim> for StepResult {
     fn from(claim: Claim) -> Self {
         match claim {
             Claim::Claimed(receipt) => Self::Claimed(Box::new(receipt)),
@@ -114,7 +114,7 @@ impl From<Claim> for Told {
 
 impl Walk<'_> {
     /// Executes the event, as a worker that acts on what it has read.
-    pub(super) async fn happen(&mut self, place: usize, event: Event) -> Told {
+    pub(super) async fn happen(&mut self, place: usize, event: Event) -> StepResult {
         let seen = self.view(place);
         let (table, scope, id, now) = (&self.app.table, &seen.scope, &seen.public_id, self.now);
         match event {
@@ -126,7 +126,7 @@ impl Walk<'_> {
                     particulars: &seen.fiscal.particulars.clone().unwrap_or_default(),
                 };
                 let outcome = table.sign_receipt(scope, id, &signed, amounts, now).await;
-                Told::of(matches!(outcome.unwrap(), SignedLater::Now(_)))
+                StepResult::of(matches!(outcome.unwrap(), SignedLater::Now(_)))
             }
             Event::ClaimSend => table.claim_send(scope, id, now, LEASE).await.unwrap().into(),
             Event::ClaimLookUp => table.claim_lookup(scope, id, now, LEASE).await.unwrap().into(),
@@ -137,7 +137,7 @@ impl Walk<'_> {
                 .unwrap()
                 .into(),
             // A worker releases a claim only if its own send certainly did not arrive.
-            Event::Release if self.lives[place].promises.has_arrived(seen.sending.attempts) => Told::Refused,
+            Event::Release if self.lives[place].promises.has_arrived(seen.sending.attempts) => StepResult::Refused,
             Event::Release => table
                 .release_send(scope, id, seen.sending.attempts)
                 .await
@@ -165,12 +165,12 @@ impl Walk<'_> {
             Event::Failed => table.record_failed(scope, &seen, FAILURE, now).await.unwrap().into(),
             Event::Hold => {
                 let until = now + SignedDuration::from_mins(10);
-                Told::of(table.hold(scope, &seen, until, now).await.unwrap())
+                StepResult::of(table.hold(scope, &seen, until, now).await.unwrap())
             }
-            Event::Postpone => Told::of(table.postpone(scope, id, now).await.unwrap()),
+            Event::Postpone => StepResult::of(table.postpone(scope, id, now).await.unwrap()),
             Event::ClaimDue => {
                 let Some(at) = seen.next_action_at else {
-                    return Told::Refused;
+                    return StepResult::Refused;
                 };
                 let entry = DueEntry {
                     scope: *scope,
@@ -178,7 +178,7 @@ impl Walk<'_> {
                     at,
                 };
                 let next = now + SignedDuration::from_mins(10);
-                Told::of(table.claim_due(&entry, next).await.unwrap())
+                StepResult::of(table.claim_due(&entry, next).await.unwrap())
             }
             Event::Withdraw(withdrawal) => table.withdraw(scope, &seen, withdrawal, now).await.unwrap().into(),
             Event::OperatorRetries => table.retry_failed(scope, &seen, now).await.unwrap().into(),
@@ -193,18 +193,24 @@ impl Walk<'_> {
             Event::NotFound => table.record_not_found(scope, &seen, now).await.unwrap().into(),
             Event::ReturnToSend(by) => table.return_to_send(scope, &seen, by, now).await.unwrap().into(),
             Event::ClearNote => {
-                let Some(tie) = seen.note else { return Told::Refused };
-                let modified = table.modified_receipt(scope, &tie.modifies).await.unwrap().unwrap();
+                let Some(reference) = seen.note else {
+                    return StepResult::Refused;
+                };
+                let modified = table
+                    .modified_receipt(scope, &reference.modifies)
+                    .await
+                    .unwrap()
+                    .unwrap();
                 let cleared = table.clear_note(scope, &seen, &modified, now).await.unwrap();
-                Told::of(matches!(cleared, ecf_store::receipts::NoteCleared::Now(_)))
+                StepResult::of(matches!(cleared, ecf_store::receipts::NoteCleared::Now(_)))
             }
             Event::OutboxDone(entry) => table.outbox_done(scope, id, entry).await.unwrap().into(),
             Event::Alarm => match seen.waits_for() {
                 Some((awaited, _)) => {
                     let alarm = ecf_store::receipts::Alarm { awaited, hours: 48 };
-                    Told::of(table.record_alarm(scope, &seen, alarm).await.unwrap())
+                    StepResult::of(table.record_alarm(scope, &seen, alarm).await.unwrap())
                 }
-                None => Told::Refused,
+                None => StepResult::Refused,
             },
         }
     }

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use rust_decimal::Decimal;
 
 use super::Walk;
-use super::events::{Event, Told};
+use super::events::{Event, StepResult};
 
 /// The history of a receipt that its record does not contain.
 #[derive(Debug, Default)]
@@ -31,28 +31,28 @@ impl Promises {
     }
 
     /// Follows a step, and returns the property that it violated.
-    fn follow(&mut self, before: &Receipt, event: Event, told: &Told, now: Timestamp) -> Result<(), String> {
+    fn follow(&mut self, before: &Receipt, event: Event, told: &StepResult, now: Timestamp) -> Result<(), String> {
         match (event, told) {
-            (Event::ClaimSend, Told::Claimed(claimed)) => {
+            (Event::ClaimSend, StepResult::Claimed(claimed)) => {
                 if let Some(attempt) = self.unsettled {
                     return Err(format!("sent again although send {attempt} may have arrived"));
                 }
                 self.begin(claimed.sending.attempts);
             }
-            (Event::ClaimResend, Told::Claimed(claimed)) => {
+            (Event::ClaimResend, StepResult::Claimed(claimed)) => {
                 let found_nothing = usize::try_from(LOOKUPS_BEFORE_RESEND).unwrap();
                 if self.negatives.len() < found_nothing {
                     return Err(format!("sent again after look-ups at {:?}", self.negatives));
                 }
                 self.begin(claimed.sending.attempts);
             }
-            (Event::LookUpNegative, Told::Written) => {
+            (Event::LookUpNegative, StepResult::Written) => {
                 let is_apart = |last: &Timestamp| now.duration_since(*last) >= LOOKUP_SPACING;
                 if self.negatives.last().is_none_or(is_apart) {
                     self.negatives.push(now);
                 }
             }
-            (Event::Release, Told::Written) => {
+            (Event::Release, StepResult::Written) => {
                 self.begun.remove(&before.sending.attempts);
                 self.settle();
             }
@@ -63,15 +63,15 @@ impl Promises {
                 | Event::Verdict(_)
                 | Event::Failed
                 | Event::OperatorFindsTrack,
-                Told::Written,
+                StepResult::Written,
             ) => self.settle(),
-            (Event::Withdraw(_), Told::Written) if !self.begun.is_empty() => {
+            (Event::Withdraw(_), StepResult::Written) if !self.begun.is_empty() => {
                 return Err(format!("withdrawn although sends {:?} were begun", self.begun));
             }
             _ => {}
         }
         match (told, before.sending.lease_until) {
-            (Told::Claimed(_), Some(until)) if until > now => Err(format!("claimed while leased until {until}")),
+            (StepResult::Claimed(_), Some(until)) if until > now => Err(format!("claimed while leased until {until}")),
             _ => Ok(()),
         }
     }
@@ -90,7 +90,7 @@ impl Promises {
 
 impl Walk<'_> {
     /// Checks the effect of a step on its receipt, and the invoice's balance.
-    pub(super) async fn look(&mut self, place: usize, event: Event, told: Told) {
+    pub(super) async fn look(&mut self, place: usize, event: Event, told: StepResult) {
         let (now, life) = (self.now, &mut self.lives[place]);
         let id = life.record.public_id;
         let after = self.app.table.receipt(&self.app.scope, &id).await.unwrap().unwrap();
@@ -102,7 +102,7 @@ impl Walk<'_> {
             .and_then(|()| keeps_what_is_frozen(&before, &after))
             .and_then(|()| is_looked_after(&after));
         let checked = match checked {
-            Ok(()) if after.note.is_some() && told != Told::Refused => self.balance_agrees().await,
+            Ok(()) if after.note.is_some() && told != StepResult::Refused => self.balance_agrees().await,
             checked => checked,
         };
         if let Err(broken) = checked {
@@ -131,12 +131,12 @@ impl Walk<'_> {
             .map(|life| &life.record)
             .filter(|note| note.note.is_some())
         {
-            let (tie, amount): (_, Decimal) = (note.note.unwrap(), note.fiscal.monto_total.parse().unwrap());
+            let (reference, amount): (_, Decimal) = (note.note.unwrap(), note.fiscal.monto_total.parse().unwrap());
             let is_accepted = [ReceiptState::Accepted, ReceiptState::ConditionallyAccepted].contains(&note.state);
             match note.fiscal.ecf_type {
-                ReceiptType::E34 if tie.reserved => {
+                ReceiptType::E34 if reference.reserved => {
                     balance -= amount;
-                    annulled_by = annulled_by.or(tie.annuls.then_some(note.public_id));
+                    annulled_by = annulled_by.or(reference.annuls.then_some(note.public_id));
                 }
                 ReceiptType::E33 if is_accepted => balance += amount,
                 _ => {}

@@ -4,7 +4,7 @@ use super::wire::nobody;
 use super::*;
 use crate::services::{ReceiptQuery, ResultQuery, Submissions, SummaryQuery};
 
-async fn ask(play: Play) -> Result<Verdict, TaxAuthError> {
+async fn ask(play: Play) -> Result<Estado, TaxAuthError> {
     let double = playing(vec![play]).await;
     let (rnc, encf) = (rnc(), encf());
     let submission = ResultQuery {
@@ -21,38 +21,38 @@ async fn ask(play: Play) -> Result<Verdict, TaxAuthError> {
 #[tokio::test]
 async fn an_endless_answer_is_read_in_part() {
     let answer = ask(Play::new(200, vec![b'x'; 1 << 20])).await;
-    assert!(matches!(answer, Ok(Verdict::Unclear)));
+    assert!(matches!(answer, Ok(Estado::Unclear)));
 }
 
 #[tokio::test]
 async fn a_question_is_never_failed_by_an_odd_success() {
-    let rejected = Verdict::Rejected {
+    let rejected = Estado::Rejected {
         secuencia_utilizada: Some(true),
     };
     let cases = [
         (
             200,
             "\u{feff}{\"codigo\":\"1\",\"estado\":\"Aceptado\",\"mensajes\":[{\"valor\":\"\",\"codigo\":0}]}",
-            Verdict::Accepted,
+            Estado::Accepted,
         ),
         (
             200,
             r#"{"codigo":2,"estado":"Rechazado","secuenciaUtilizada":true}"#,
             rejected,
         ),
-        (200, r#"{"codigo":3,"estado":"En Proceso"}"#, Verdict::InProcess),
-        (200, r#"{"codigo":0,"estado":"No encontrado"}"#, Verdict::NotFound),
-        (400, r#"{"codigo":0,"estado":"No encontrado"}"#, Verdict::NotFound),
-        (404, "\"TrackId no encontrado.\"", Verdict::NotFound),
+        (200, r#"{"codigo":3,"estado":"En Proceso"}"#, Estado::InProcess),
+        (200, r#"{"codigo":0,"estado":"No encontrado"}"#, Estado::NotFound),
+        (400, r#"{"codigo":0,"estado":"No encontrado"}"#, Estado::NotFound),
+        (404, "\"TrackId no encontrado.\"", Estado::NotFound),
         (
             404,
             r#"{"mensaje":"El trackId no fue: No encontrado"}"#,
-            Verdict::NotFound,
+            Estado::NotFound,
         ),
-        (200, "", Verdict::Unclear),
-        (204, "", Verdict::Unclear),
-        (200, "En Proceso", Verdict::Unclear),
-        (200, "<html><title>Mantenimiento</title></html>", Verdict::Unclear),
+        (200, "", Estado::Unclear),
+        (204, "", Estado::Unclear),
+        (200, "En Proceso", Estado::Unclear),
+        (200, "<html><title>Mantenimiento</title></html>", Estado::Unclear),
     ];
     for (status, body, verdict) in cases {
         assert_eq!(ask(Play::new(status, body)).await.unwrap(), verdict, "{status} {body}");

@@ -241,19 +241,19 @@ async fn a_summary_is_judged_at_once() {
         assert_eq!(double.seen()[0].request, "POST /testecf/recepcionfc/api/recepcion/ecf");
         judged.map(|judged| judged.verdict)
     };
-    let freed = Verdict::Rejected {
+    let freed = Estado::Rejected {
         secuencia_utilizada: Some(false),
     };
     let verdicts = [
         (
             200,
             r#"{"codigo":1,"estado":"Aceptado","mensajes":[],"encf":"E310000000001","secuenciaUtilizada":true}"#,
-            Verdict::Accepted,
+            Estado::Accepted,
         ),
         (
             200,
             r#"{"codigo":4,"estado":"Aceptado Condicional"}"#,
-            Verdict::ConditionallyAccepted,
+            Estado::ConditionallyAccepted,
         ),
         (
             200,
@@ -265,11 +265,11 @@ async fn a_summary_is_judged_at_once() {
             r#"{"codigo":"2","estado":"Rechazado","secuenciaUtilizada":"false"}"#,
             freed,
         ),
-        (200, r#"{"codigo":3,"estado":"En Proceso"}"#, Verdict::InProcess),
+        (200, r#"{"codigo":3,"estado":"En Proceso"}"#, Estado::InProcess),
         (
             200,
             "<Respuesta><codigo>1</codigo><estado>Aceptado</estado><secuenciaUtilizada>true</secuenciaUtilizada></Respuesta>",
-            Verdict::Accepted,
+            Estado::Accepted,
         ),
     ];
     for (status, body, verdict) in verdicts {

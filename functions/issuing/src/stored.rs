@@ -17,7 +17,7 @@ use thiserror::Error;
 use crate::App;
 use crate::check::refused;
 use crate::numbering::foresee;
-use crate::record::{Order, create, new_receipt};
+use crate::record::{Issuance, create, new_receipt};
 use crate::request::{AMOUNTS, IssueQuery, IssueRequest, ON_CONDITIONAL, OnReplay};
 
 /// How far ahead a receipt may be scheduled: ranges, rates and rules are known for that time.
@@ -49,14 +49,14 @@ pub(crate) fn due(request: &IssueRequest, now: Timestamp) -> Result<Option<Times
 ///
 /// # Errors
 /// Fails when the company's ranges could not number it at that instant.
-pub(crate) async fn keep(
+pub(crate) async fn store_request(
     app: &App,
-    order: &Order<'_>,
+    issuance: &Issuance<'_>,
     ecf: &Ecf,
     (state, at): (ReceiptState, Timestamp),
     note: Option<NewNote>,
 ) -> Result<Created, ApiError> {
-    let scope = &order.issuer.scope;
+    let scope = &issuance.issuer.scope;
     let number = foresee(app, scope, ecf, at).await?;
     if number.chosen_by_caller {
         // Only the lock is decisive, but a number that is already used can be rejected now.
@@ -72,22 +72,22 @@ pub(crate) async fn keep(
         .numbered(number.encf, number.valid_until)
         .map_err(|violation| refused(vec![*violation]))?;
     let now = app.clock.now();
-    let frozen = freeze(order).map_err(ApiError::internal)?;
+    let stored = write_request(issuance).map_err(ApiError::internal)?;
     let payload = app
         .artifacts
-        .put(scope, now, &order.id, ArtifactKind::Payload, frozen)
+        .put(scope, now, &issuance.id, ArtifactKind::Payload, stored)
         .await?;
     let new = NewReceipt {
         payload: Some(payload),
         note,
-        ..new_receipt(order, &numbered, state, now)
+        ..new_receipt(issuance, &numbered, state, now)
     };
-    create(app, order, ecf, new).await
+    create(app, issuance, ecf, new).await
 }
 
 /// Why a stored request cannot be read.
 #[derive(Debug, Error)]
-pub(crate) enum ThawError {
+pub(crate) enum StoredRequestError {
     #[error("the kept request is not JSON")]
     Json(#[from] JsonError),
     #[error("the kept request has no payload")]
@@ -97,35 +97,35 @@ pub(crate) enum ThawError {
 }
 
 /// The parts of a request that the record lacks: the document, and the options for validating and writing it.
-fn freeze(order: &Order<'_>) -> Result<Bytes, serde_json::Error> {
+fn write_request(issuance: &Issuance<'_>) -> Result<Bytes, serde_json::Error> {
     let word = |text: Option<&str>| text.map_or(Node::Null, |text| Node::Text(text.into()));
     let members = [
-        ("payload", order.request.payload.clone()),
+        ("payload", issuance.request.payload.clone()),
         (
             "on_conditional",
-            word(order.query.on_conditional.map(OnConditional::as_str)),
+            word(issuance.query.on_conditional.map(OnConditional::as_str)),
         ),
-        ("amounts", word(order.query.amounts.map(amounts_word))),
+        ("amounts", word(issuance.query.amounts.map(amounts_word))),
     ];
     let members = members.map(|(name, value)| (name.into(), value));
     serde_json::to_vec(&Node::Object(members.into())).map(Bytes::from)
 }
 
 /// Restores the request from the record and the stored parts.
-pub(crate) fn thaw(receipt: &Receipt, frozen: &[u8]) -> Result<(IssueRequest, IssueQuery), ThawError> {
-    let frozen = Node::parse(frozen)?;
+pub(crate) fn read_request(receipt: &Receipt, stored: &[u8]) -> Result<(IssueRequest, IssueQuery), StoredRequestError> {
+    let stored = Node::parse(stored)?;
     let request = IssueRequest {
         idempotency_key: receipt.idempotency_key.clone(),
         ecf_type: receipt.fiscal.ecf_type,
-        payload: frozen.get("payload").cloned().ok_or(ThawError::NoPayload)?,
+        payload: stored.get("payload").cloned().ok_or(StoredRequestError::NoPayload)?,
         external_id: receipt.external_id.clone(),
         environment: Some(receipt.scope.environment),
         scheduled_for: receipt.scheduled_for,
     };
     let query = IssueQuery {
         mode: receipt.mode,
-        on_conditional: choice(&frozen, "on_conditional", &ON_CONDITIONAL)?,
-        amounts: choice(&frozen, "amounts", &AMOUNTS)?,
+        on_conditional: choice(&stored, "on_conditional", &ON_CONDITIONAL)?,
+        amounts: choice(&stored, "amounts", &AMOUNTS)?,
         validate_only: false,
         on_replay: OnReplay::default(),
     };
@@ -137,13 +137,15 @@ fn amounts_word(amounts: Amounts) -> &'static str {
     known.map_or("scaled", |(word, _)| word)
 }
 
-fn choice<T: Copy>(frozen: &Node, name: &'static str, words: &[(&str, T)]) -> Result<Option<T>, ThawError> {
-    let Some(given) = frozen.get(name).and_then(Node::as_text) else {
+fn choice<T: Copy>(stored: &Node, name: &'static str, words: &[(&str, T)]) -> Result<Option<T>, StoredRequestError> {
+    let Some(given) = stored.get(name).and_then(Node::as_text) else {
         return Ok(None);
     };
     let known = words.iter().find(|(word, _)| *word == given);
-    known.map(|(_, value)| Some(*value)).ok_or_else(|| ThawError::Unknown {
-        name,
-        value: given.to_owned(),
-    })
+    known
+        .map(|(_, value)| Some(*value))
+        .ok_or_else(|| StoredRequestError::Unknown {
+            name,
+            value: given.to_owned(),
+        })
 }

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 /// SplitMix64.
 #[derive(Debug, Clone)]
-pub(crate) struct Dice(u64);
+pub(crate) struct Rng(u64);
 
-impl Dice {
+impl Rng {
     /// A separate sequence for each user of a seed.
     pub(crate) fn new(seed: u64, user: u64) -> Self {
-        let mut dice = Self(seed ^ user.wrapping_mul(0xD6E8_FEB8_6659_FD93));
-        dice.next();
-        dice
+        let mut rng = Self(seed ^ user.wrapping_mul(0xD6E8_FEB8_6659_FD93));
+        rng.next();
+        rng
     }
 
     pub(crate) fn next(&mut self) -> u64 {

@@ -31,7 +31,7 @@ pub const HOLDS: u64 = 2_000;
 
 /// Orders entries so that companies take turns of [`SHARE`] entries. Within a turn the company with the fewest entries
 /// comes first, then the older entry. A single company is served in order of time.
-pub fn in_turns<T, C: Eq + Hash + Ord + Copy>(entries: Vec<T>, company: impl Fn(&T) -> C) -> Vec<T> {
+pub fn round_robin<T, C: Eq + Hash + Ord + Copy>(entries: Vec<T>, company: impl Fn(&T) -> C) -> Vec<T> {
     let mut counts: HashMap<C, usize> = HashMap::new();
     let turns: Vec<usize> = entries
         .iter()
@@ -67,7 +67,7 @@ mod tests {
             .into_iter()
             .flat_map(|(company, count)| (0..count).map(move |number| (company, number)))
             .collect();
-        let ordered = in_turns(entries, |(company, _)| *company);
+        let ordered = round_robin(entries, |(company, _)| *company);
         let mut runs: Vec<(u32, u32, u32)> = Vec::new();
         for (company, number) in ordered {
             match runs.last_mut() {
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn one_company_is_served_in_order_of_time() {
         let entries: Vec<u32> = (0..1_000).collect();
-        assert_eq!(in_turns(entries.clone(), |_| 1), entries);
+        assert_eq!(round_robin(entries.clone(), |_| 1), entries);
     }
 
     #[test]

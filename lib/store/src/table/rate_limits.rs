@@ -21,19 +21,19 @@ const COUNT: &str = "ct";
 
 /// A rate limit for requests without an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Door {
+pub struct RateLimit {
     pub name: &'static str,
     /// Upper bound of the visits within a window.
-    pub most: u32,
+    pub max_requests: u32,
     pub window: SignedDuration,
 }
 
 /// The decision about a visit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
-    Granted,
+pub enum RateDecision {
+    Allowed,
     /// The limit is used up; retry after this time.
-    After(Duration),
+    RetryAfter(Duration),
 }
 
 impl Table {
@@ -41,18 +41,25 @@ impl Table {
     ///
     /// # Errors
     /// Fails when DynamoDB fails or a stored record is corrupt.
-    pub async fn take_turn(&self, door: Door, address: &str, now: Timestamp) -> Result<Turn, StoreError> {
-        let window = door.window.as_secs().max(1);
+    pub async fn count_request(
+        &self,
+        limit: RateLimit,
+        address: &str,
+        now: Timestamp,
+    ) -> Result<RateDecision, StoreError> {
+        let window = limit.window.as_secs().max(1);
         let begin = now.as_second() - now.as_second().rem_euclid(window);
         let end = Timestamp::from_second(begin + window).unwrap_or(Timestamp::MAX);
-        let visitor: [u8; 32] = Sha256::digest(address).into();
-        let change = Change::of(keys::turns(door.name, &visitor, begin))
+        let client: [u8; 32] = Sha256::digest(address).into();
+        let change = Change::of(keys::rate_windows(limit.name, &client, begin))
             .add(COUNT, number(1))
             .set(TTL, expiry(end))
-            .when(absent(COUNT).or(below(COUNT, number(door.most))));
+            .when(absent(COUNT).or(below(COUNT, number(limit.max_requests))));
         Ok(match self.apply("take turn", change).await? {
-            Applied::Done(_) => Turn::Granted,
-            Applied::Refused(_) => Turn::After(Duration::try_from(end.duration_since(now)).unwrap_or_default()),
+            Applied::Done(_) => RateDecision::Allowed,
+            Applied::Refused(_) => {
+                RateDecision::RetryAfter(Duration::try_from(end.duration_since(now)).unwrap_or_default())
+            }
         })
     }
 }

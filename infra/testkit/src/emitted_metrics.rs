@@ -8,9 +8,9 @@ use serde_json::Value;
 
 /// The lines that metrics wrote; clones share them.
 #[derive(Debug, Clone, Default)]
-pub struct Told(Arc<Mutex<Vec<u8>>>);
+pub struct EmittedMetrics(Arc<Mutex<Vec<u8>>>);
 
-impl Told {
+impl EmittedMetrics {
     /// Metrics that a test can inspect.
     pub fn metrics() -> (Metrics, Self) {
         let told = Self::default();
@@ -34,7 +34,7 @@ impl Told {
     }
 }
 
-impl Write for Told {
+impl Write for EmittedMetrics {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lines.extend_from_slice(bytes);
