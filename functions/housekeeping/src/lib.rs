@@ -145,7 +145,7 @@ async fn look_after(
         }
         Err(error) => return Err(error),
     };
-    news::tell(app, &receipt, now).await?;
+    news::report_alert(app, &receipt, now).await?;
     round.alarm(&receipt, now).await?;
     if receipt.waits_for_a_person() {
         round.rest(entry, &receipt, now).await?;

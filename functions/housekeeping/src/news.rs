@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use crate::App;
 
 /// Announces what a look at the receipt shows.
-pub(crate) async fn tell(app: &App, receipt: &Receipt, now: Timestamp) -> Result<(), StoreError> {
+pub(crate) async fn report_alert(app: &App, receipt: &Receipt, now: Timestamp) -> Result<(), StoreError> {
     if receipt.state == ReceiptState::Failed {
         publish(app, receipt, News::ReceiptFailed { receipt }, now).await?;
     }

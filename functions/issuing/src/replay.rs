@@ -46,7 +46,7 @@ pub(crate) fn compare(
     tracing::info!(receipt.id = %existing.public_id, "a key was repeated with another request");
     let environment = existing.scope.environment.as_str();
     app.metrics
-        .tell(environment, &[(Metric::ReplaysDiffering, 1)], app.clock.now());
+        .emit(environment, &[(Metric::ReplaysDiffering, 1)], app.clock.now());
     let warning = warning(existing, &differences);
     match query.on_replay {
         OnReplay::Answer => Ok(Some(warning)),

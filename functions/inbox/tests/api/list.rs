@@ -83,7 +83,7 @@ async fn p3_items_are_found_by_issuer_and_by_day() {
             fecha_emision: Some(format!("{:02}-11-2026", 25 + place).as_str().into()),
             ..item
         };
-        api.stack.keep_received(&api.company, &item).await;
+        api.stack.store_received(&api.company, &item).await;
         if place == 2 {
             api.post(&format!("{INBOX}/{}/ack", item.id)).await.expect(200);
         }

@@ -132,7 +132,7 @@ fn without_warnings(mut body: Value) -> Value {
 #[tokio::test]
 async fn p4_a_repeated_key_says_in_the_body_what_differs() {
     let mut api = Api::start().await;
-    let (metrics, told) = Told::metrics();
+    let (metrics, told) = EmittedMetrics::metrics();
     api.app.metrics = metrics;
     api.router = issuing::router(api.app.clone());
     let first = api.issue(&invoice("invoice-1")).await.expect(201);

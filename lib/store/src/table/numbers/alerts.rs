@@ -101,7 +101,7 @@ impl Range {
 
     /// Whether the next take may pass the line of the low warning, wherever the company has drawn it.
     pub(super) fn may_run_low(&self) -> bool {
-        self.told_low != Some(self.end) && self.available() <= self.total() / LOW_AT_MOST_ONE_IN + 1
+        self.published_low != Some(self.end) && self.available() <= self.total() / LOW_AT_MOST_ONE_IN + 1
     }
 
     /// Whether this warning was published already.
