@@ -1,0 +1,39 @@
+// Amounts are text, and integers of cents where they are added. There are no floats.
+
+/** Cents of "1234.5", of "1234.5678" with the rest cut off, of nothing 0. @param {string | null | undefined} text */
+export function cents(text) {
+  const [, sign, whole, part = ""] = /^\s*(-?)(\d+)(?:\.(\d*))?\s*$/.exec(text ?? "") ?? [null, "", "0"];
+  const value = BigInt(whole) * 100n + BigInt(part.padEnd(2, "0").slice(0, 2));
+  return sign ? -value : value;
+}
+
+/** "1,234.50" of 123450n. @param {bigint} value */
+export function grouped(value) {
+  const digits = String(value < 0n ? -value : value).padStart(3, "0");
+  const whole = digits.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, ",");
+  return `${value < 0n ? "−" : ""}${whole}.${digits.slice(-2)}`;
+}
+
+/** @param {string | bigint | null | undefined} amount */
+export const pesos = (amount) => `RD$ ${grouped(typeof amount === "bigint" ? amount : cents(amount))}`;
+
+/**
+ * What a person typed, as the API reads it: "RD$ 1,500.50", "1500,5" and "1 500.5" are 1500.50. What is no number stays
+ * as it is, and the API says so. @param {string} typed
+ */
+export function number(typed) {
+  const text = typed.replace(/RD\$|\s/gi, "");
+  if (/^\d{1,3}(,\d{3})+(\.\d+)?$/.test(text)) return text.replaceAll(",", "");
+  if (/^\d+,\d{1,2}$/.test(text)) return text.replace(",", ".");
+  return /^\d+\.$/.test(text) ? text.slice(0, -1) : text;
+}
+
+/** @param {bigint} part @param {bigint} whole */
+export function percent(part, whole) {
+  if (whole === 0n) return "—";
+  const tenths = (part * 1000n + whole / 2n) / whole;
+  return `${tenths / 10n}.${tenths % 10n} %`;
+}
+
+/** @param {number | bigint} count */
+export const count = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, ",");
