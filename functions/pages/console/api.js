@@ -1,6 +1,7 @@
 // All requests. The API stands beside the page, whatever path or stage stands before both.
 import { signal } from "@preact/signals";
 import { expire, key } from "./session.js";
+import { language } from "./words.js";
 
 /** @typedef {import("./types").Gets} Gets */
 /** @typedef {{ loc: string[], msg: string, type: string, ctx?: any, input?: any }} Finding */
@@ -50,7 +51,7 @@ function address(template, params = {}, query = {}) {
  */
 async function once(method, url, { body, type, signal, key: other }) {
   /** @type {Record<string, string>} */
-  const headers = { "X-API-Key": other ?? key.value ?? "" };
+  const headers = { "X-API-Key": other ?? key.value ?? "", "Accept-Language": language.value };
   if (type) headers["Content-Type"] = type;
   let answer;
   try {

@@ -2,7 +2,7 @@
 
 /** Cents of "1234.5", of "1234.5678" with the rest cut off, of nothing 0. @param {string | null | undefined} text */
 export function cents(text) {
-  const [, sign, whole, part = ""] = /^\s*(-?)(\d+)(?:\.(\d*))?\s*$/.exec(text ?? "") ?? [null, "", "0"];
+  const [, sign = "", whole = "0", part = ""] = /^\s*(-?)(\d+)(?:\.(\d*))?\s*$/.exec(text ?? "") ?? [];
   const value = BigInt(whole) * 100n + BigInt(part.padEnd(2, "0").slice(0, 2));
   return sign ? -value : value;
 }
@@ -26,6 +26,13 @@ export function number(typed) {
   if (/^\d{1,3}(,\d{3})+(\.\d+)?$/.test(text)) return text.replaceAll(",", "");
   if (/^\d+,\d{1,2}$/.test(text)) return text.replace(",", ".");
   return /^\d+\.$/.test(text) ? text.slice(0, -1) : text;
+}
+
+/** A number of a document without idle zeros: "10000.0000" is "10,000.00" with two places. @param {string} text */
+export function plain(text, places = 0) {
+  const [whole, part = ""] = text.split(".");
+  const kept = part.replace(/0+$/, "").padEnd(places, "0");
+  return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (kept && `.${kept}`);
 }
 
 /** @param {bigint} part @param {bigint} whole */

@@ -67,7 +67,7 @@ function Figures({ data, open }) {
       <${Figure} label=${t("Ventas de {month}", { month: month(of.from) })} value=${html`<${Money} amount=${sold(of)} />`} />
       <${Figure} label=${t("Ventas de hoy")} value=${html`<${Money} amount=${sold(day)} />`} />
       <${Figure} label=${t("Aceptados")} value=${percent(BigInt(ended(of, ...VALID)), BigInt(judged))} help=${t("de {n} con veredicto", { n: count(judged) })} />
-      <${Figure} label=${t("En camino")} value=${open ? count(open.way) : "…"} to="/comprobantes?estado=submitted" />
+      <${Figure} label=${t("En camino")} value=${open ? count(open.way) : "…"} to=${open?.way ? "/comprobantes?estado=submitted" : undefined} />
     </div>
     <div class="two">
       <div class="stack">

@@ -1,5 +1,5 @@
 // Recibidos: what other issuers sent, and the answer to it.
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { file, get, save, send } from "../api.js";
 import { html } from "../html.js";
 import { Icon } from "../icons.js";
@@ -9,7 +9,7 @@ import { company, environment } from "../session.js";
 import { environmentWords, rncText, typeName } from "../states.js";
 import { refresh } from "../summary.js";
 import { civil, moment } from "../time.js";
-import { Card, Confirm, Copy, Dialog, Empty, Field, Loaded, may, Money, Page, Table, Trouble, useAction, useLoad } from "../ui.js";
+import { Confirm, Copy, Dialog, Empty, Field, Loaded, may, Money, Page, Table, Trouble, useAction, useLoad } from "../ui.js";
 import { t } from "../words.js";
 import { parse } from "../xml.js";
 import { Lines } from "./receipt.js";
@@ -80,6 +80,11 @@ function Nothing({ all }) {
 /** @param {{ item: Item, reload: () => void }} props */
 function Opened({ item, reload }) {
   const [asking, setAsking] = useState(/** @type {"approve" | "reject" | null} */ (null));
+  const section = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => {
+    section.current?.focus({ preventScroll: true });
+    section.current?.scrollIntoView({ block: "nearest" });
+  }, []);
   const content = useLoad(async (signal) => {
     const { answer } = await file("client/inbox/{public_id}/xml", { params: { public_id: item.public_id }, signal });
     return parse(await answer.text());
@@ -95,7 +100,7 @@ function Opened({ item, reload }) {
   const known = item.authority_state ? AUTHORITY[item.authority_state] : null;
   const mayAnswer = may("issue") && !item.answer && item.authority_state !== "rejected";
   return html`
-    <section class="card opened" aria-label=${item.encf}>
+    <section class="card opened" aria-label=${item.encf} tabindex="-1" ref=${section}>
       <header><div><h2>${item.razon_social_emisor || rncText(item.rnc_emisor)}</h2><p class="muted">${typeName(item.ecf_type)} · <span class="mono">${item.encf}</span> · ${civil(item.fecha_emision)}</p></div>
         <strong class="amount"><${Money} amount=${item.monto_total} /></strong></header>
       <p class=${known?.tone === "bad" ? "bad" : ""}>${known ? t(known.says) : t("En este ambiente no se le puede preguntar a la DGII.")}</p>

@@ -360,7 +360,7 @@ function Total({ draft, judged, tried, checking, onForm, focus, isFrozen }) {
   const { forecast, findings, problem, totals, isCurrent } = judged;
   const notices = (forecast?.warnings ?? []).filter((/** @type {Finding} */ finding) => finding.type !== "value_added");
   const isOld = !isCurrent || !forecast;
-  return html`<aside class="total">
+  return html`<aside class="judged">
     <section class="card" aria-label=${t("Total")}>
       <dl class=${`sums ${isOld ? "stale" : ""}`}>
         ${SUMS.filter(([name]) => totals?.[name]).map(([name, word]) => html`<div><dt>${t(word)}</dt><dd><${Money} amount=${totals[name]} /></dd></div>`)}

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { file, get, save, send } from "../api.js";
 import { html } from "../html.js";
 import { Icon } from "../icons.js";
+import { plain } from "../money.js";
 import { Print } from "../pdf.js";
 import { place, to } from "../router.js";
 import { environment } from "../session.js";
@@ -168,7 +169,7 @@ export function Lines({ content }) {
   const [all, setAll] = useState(items.length <= 30);
   return html`<${Card} class="flush" title=${t("Líneas y totales")}>
     <div class="table plain"><table aria-label=${t("Líneas y totales")}><thead><tr><th scope="col">${t("Descripción")}</th><th scope="col" class="number">${t("Cantidad")}</th><th scope="col" class="number">${t("Precio")}</th><th scope="col" class="number">${t("Monto")}</th></tr></thead>
-      <tbody>${items.slice(0, all ? undefined : 30).map((item) => html`<tr><td>${item.text("NombreItem")}${item.text("DescripcionItem") && html`<small>${item.text("DescripcionItem")}</small>`}</td><td class="number">${item.text("CantidadItem")}</td><td class="number">${item.text("PrecioUnitarioItem")}</td><td class="number"><${Money} amount=${item.text("MontoItem")} /></td></tr>`)}</tbody>
+      <tbody>${items.slice(0, all ? undefined : 30).map((item) => html`<tr><td>${item.text("NombreItem")}${item.text("DescripcionItem") && html`<small>${item.text("DescripcionItem")}</small>`}</td><td class="number">${plain(item.text("CantidadItem"))}</td><td class="number">${plain(item.text("PrecioUnitarioItem"), 2)}</td><td class="number"><${Money} amount=${item.text("MontoItem")} /></td></tr>`)}</tbody>
       <tfoot>${TOTALS.filter(([name]) => total(name)).map(([name, word]) => html`<tr><th scope="row" colspan="3">${t(word)}</th><td class="number"><${Money} amount=${total(name)} /></td></tr>`)}
         <tr class="total"><th scope="row" colspan="3">${t("Total")}</th><td class="number"><${Money} amount=${total("MontoTotal")} /></td></tr>
         ${RETAINED.filter(([name]) => total(name)).map(([name, word]) => html`<tr><th scope="row" colspan="3">${t(word)}</th><td class="number"><${Money} amount=${total(name)} /></td></tr>`)}</tfoot></table></div>
@@ -214,6 +215,6 @@ function Files({ receipt }) {
   if (shown.length === 0) return null;
   return html`<${Card} title=${t("Archivos")} aside=${html`<span class="help">${t("Se guardan {n} años", { n: receipt.artifacts.retention_years })}</span>`}>
     ${getting.problem && html`<${Trouble} problem=${getting.problem} />`}
-    <div class="actions">${shown.map(([, [type, word]]) => html`<button type="button" class="button" disabled=${getting.busy} onClick=${() => getting.run(type)}><${Icon} name="down" />${t(word)}</button>`)}</div>
+    <div class="actions left">${shown.map(([, [type, word]]) => html`<button type="button" class="button" disabled=${getting.busy} onClick=${() => getting.run(type)}><${Icon} name="down" />${t(word)}</button>`)}</div>
   <//>`;
 }

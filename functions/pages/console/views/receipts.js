@@ -87,17 +87,18 @@ function Filters({ query, narrow }) {
 function Rows({ items, stale }) {
   const seen = new Set();
   const rows = items.filter(({ public_id }) => !seen.has(public_id) && seen.add(public_id));
-  const heads = [t("Comprador"), "e-NCF", t("Tipo"), t("Estado"), { text: t("Total"), class: "number" }, t("Emitido")];
+  const hasTotals = rows.some((row) => "monto_total" in row);
+  const heads = [t("Comprador"), "e-NCF", t("Tipo"), t("Estado"), ...(hasTotals ? [{ text: t("Total"), class: "number" }] : []), t("Emitido")];
   return html`<div class=${`card flush ${stale ? "stale" : ""}`} aria-busy=${stale}>
     <${Table} label=${t("Comprobantes")} heads=${heads}>${rows.map((row) => {
       const path = `/comprobantes/${row.public_id}`;
       const open = (/** @type {MouseEvent} */ event) => event.target instanceof Element && !event.target.closest("a") && !getSelection()?.toString() && go(path);
       return html`<tr key=${row.public_id} class="opens" onClick=${open}>
-        <td class="lead"><a href=${to(path)}>${buyerOf(row) || row.encf || row.external_id || t("Sin número todavía")}</a>${row.external_id && html`<small>${row.external_id}</small>`}</td>
+        <td class="lead"><a href=${to(path)}>${buyerOf(row) || row.external_id || row.encf || t("Sin número todavía")}</a>${buyerOf(row) && row.external_id && html`<small>${row.external_id}</small>`}</td>
         <td class="mono">${row.encf ?? "—"}</td>
         <td>${typeName(row.ecf_type)}</td>
         <td><${State} status=${row.status} /></td>
-        <td class="number">${"monto_total" in row ? html`<${Money} amount=${row.monto_total} />` : html`<span class="muted">—</span>`}</td>
+        ${hasTotals && html`<td class="number"><${Money} amount=${row.monto_total} /></td>`}
         <td title=${moment(row.created_at)}>${row.status === "deferred" ? moment(row.scheduled_for) : row.fecha_emision ? civil(row.fecha_emision) : moment(row.created_at)}</td>
       </tr>`;
     })}<//></div>`;
