@@ -1,0 +1,95 @@
+"""Every view, filled and empty, on a desktop and a phone, light and dark: axe-core finds nothing, nothing is too wide,
+nothing is noted, and a picture is kept."""
+
+import base64
+import re
+
+from browser import LOOKS, accessible, fits, loaded, opened, pictures
+from companies import full_desk, registered
+from playwright.sync_api import expect
+
+PLACES = ["/", "/comprobantes", "/emitir", "/recibidos", "/secuencias", "/certificado", "/webhooks", "/claves", "/dgii", "/auditoria", "/empresa", "/mas", "/nada"]
+EMPTY_RNC = "131793916"
+
+
+def check(browser, console):
+    pictures.mkdir(parents=True, exist_ok=True)
+    desk = full_desk(console)
+    empty = registered(console, EMPTY_RNC, "COLMADO VACÍO SRL")
+    details = [
+        *(f"/comprobantes/{console.settled(reference)['public_id']}" for reference in ("mesa-31", "mesa-rechazado", "mesa-condicional")),
+        f"/comprobantes/{console.settled('mesa-programado', ('deferred',))['public_id']}",
+        f"/webhooks/{desk['webhook']}",
+    ]
+    received = console.api("GET", "client/inbox")[1]["items"][0]["public_id"]
+    full = [*PLACES, *details, f"/recibidos?abierto={received}", "/comprobantes?buscar=nadie"]
+    for look in LOOKS:
+        for colours in ("light", "dark"):
+            shown(browser, console, full, look, colours, None, f"demo-{look}-{colours}")
+        shown(browser, console, PLACES, look, "light", empty, f"empty-{look}-light")
+    signed_out(browser, console)
+    english(browser, console)
+    print(f"console: {len(full)} views of a full desk, {len(PLACES)} of an empty one, {', '.join(LOOKS)}, light and dark")
+
+
+def shown(browser, console, places, look, colours, key, name):
+    page = console.page(browser, look, key, color_scheme=colours)
+    taken = []
+    for place in places:
+        opened(page, f"{console.address}/console{'' if place == '/' else place}")
+        if page.locator(".print").count():
+            page.locator(".print iframe").wait_for()
+        expect(page).to_have_title(re.compile("^TesteCF · "))
+        fits(page, f"{name} {place}")
+        accessible(page, f"{name} {place}")
+        taken.append((place, page.screenshot()))
+    console.was_quiet()
+    page.context.close()
+    sheet(browser, taken, LOOKS[look]["viewport"], pictures / f"{name}.png")
+
+
+def sheet(browser, taken, size, file):
+    """One picture of many."""
+    width = 420 if size["width"] > 900 else 200
+    page = browser.new_context(viewport={"width": (width + 12) * 5 + 12, "height": 400}).new_page()
+    shots = "".join(f"<figure><img width={width} src='data:image/png;base64,{base64.b64encode(shot).decode()}'><figcaption>{place[:40]}</figcaption></figure>" for place, shot in taken)
+    page.set_content(f"<style>body{{margin:12px;display:flex;flex-wrap:wrap;gap:12px;font:12px sans-serif;background:#999}}figure{{margin:0}}img{{display:block}}</style>{shots}")
+    page.wait_for_function("[...document.images].every(image => image.complete)")
+    page.screenshot(path=file, full_page=True)
+    page.context.close()
+
+
+def signed_out(browser, console):
+    page = console.page(browser)
+    page.get_by_role("button", name="Salir").click()
+    page.get_by_label("Clave de API").wait_for()
+    accessible(page, "sign-in")
+    stored = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])")
+    assert console.ready["api_key"] not in stored, "the key stays after signing out"
+    page.get_by_role("button", name="Entrar").click()
+    expect(page.get_by_text("Escriba la clave.")).to_be_visible()
+    page.get_by_label("Clave de API").fill("ecf_test_" + "0" * 48)
+    page.get_by_role("button", name="Entrar").click()
+    expect(page.get_by_text("La clave ya no sirve")).to_be_visible()
+    page.get_by_label("Clave de API").fill(console.ready["api_key"])
+    page.get_by_role("button", name="Entrar").click()
+    page.get_by_role("heading", name="Inicio", exact=True).wait_for()
+    stored = page.evaluate("JSON.stringify([{...localStorage}, document.cookie])")
+    assert console.ready["api_key"] not in stored, "the key is kept beyond the tab"
+    console.was_quiet(allowed=("Failed to load resource",))
+    page.context.close()
+
+
+def english(browser, console):
+    page = console.page(browser)
+    page.get_by_role("button", name="English").click()
+    page.get_by_role("heading", name="Home").wait_for()
+    opened(page, f"{console.address}/console/emitir")
+    page.get_by_role("heading", name="Issue", exact=True).wait_for()
+    assert page.locator("html").get_attribute("lang") == "en"
+    accessible(page, "English")
+    page.get_by_role("button", name="Español").click()
+    page.get_by_role("heading", name="Emitir", exact=True).wait_for()
+    loaded(page)
+    console.was_quiet()
+    page.context.close()
