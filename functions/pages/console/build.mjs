@@ -1,4 +1,4 @@
-// Bundles the console into ../assets/console: hashed names, gzip, and the manifest that the function reads.
+// Bundles the console into ../assets/console: hashed names, gzip. The function's table of files is written with them.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -29,8 +29,7 @@ const built = await build({
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
-const TYPES = { js: "text/javascript", css: "text/css", svg: "image/svg+xml" };
-const manifest = { page: "index.html", files: {} };
+const files = [];
 const sizes = {};
 
 // The header of gzip names no time and, here, no system: the same sources give the same bytes everywhere.
@@ -41,10 +40,9 @@ function packed(bytes) {
 }
 
 function put(name, bytes) {
-  const kind = name.split(".").pop();
   const small = packed(bytes);
   writeFileSync(join(out, `${name}.gz`), small);
-  manifest.files[name] = { type: `${TYPES[kind]}; charset=utf-8`, sha256: createHash("sha256").update(bytes).digest("hex") };
+  files.push(name);
   sizes[name] = small.length;
 }
 
@@ -63,7 +61,15 @@ put(names["icon.svg"], icon);
 let page = readFileSync(join(here, "index.html"), "utf8");
 for (const [name, hashed] of Object.entries(names)) page = page.replaceAll(`{${name}}`, hashed);
 writeFileSync(join(out, "index.html"), page);
-writeFileSync(join(out, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+
+const rows = files.sort().map((name) => `    (\n        "${name}",\n        include_bytes!("../assets/console/${name}.gz"),\n    ),\n`);
+const table = `//! The files of the console, written by \`console/build.mjs\`: name and bytes, compressed by gzip.
+
+pub(crate) const FILES: &[(&str, &[u8])] = &[
+${rows.join("")}];
+`;
+mkdirSync(join(here, "../src"), { recursive: true });
+writeFileSync(join(here, "../src/files.rs"), table);
 
 // What a first visit fetches: the entry and what it imports at once.
 function first(name, seen = new Set()) {

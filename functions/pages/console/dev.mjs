@@ -1,5 +1,5 @@
 // Serves the built console with the headers of the function, in front of a local system: node dev.mjs [port] [api]
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -28,18 +28,19 @@ const SAFETY = {
   "Cross-Origin-Opener-Policy": "same-origin",
 };
 
+const TYPES = { js: "text/javascript", css: "text/css", svg: "image/svg+xml" };
+
 const server = createServer((asked, answer) => {
   const { pathname } = new URL(asked.url, "http://localhost");
-  const manifest = JSON.parse(readFileSync(join(assets, "manifest.json"), "utf8"));
   const asset = /^\/console\/assets\/([^/]+)$/.exec(pathname)?.[1];
   if (asset) {
-    const file = manifest.files[asset];
-    if (!file) return void answer.writeHead(404, SAFETY).end();
-    const headers = { ...SAFETY, "Content-Type": file.type, "Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable" };
+    if (!readdirSync(assets).includes(`${asset}.gz`)) return void answer.writeHead(404, SAFETY).end();
+    const headers = { ...SAFETY, "Content-Type": `${TYPES[asset.split(".").pop()]}; charset=utf-8`, "Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable" };
     return void answer.writeHead(200, headers).end(readFileSync(join(assets, `${asset}.gz`)));
   }
   if (/^\/console(\/[^.]*)?$/.test(pathname)) {
-    const page = readFileSync(join(assets, manifest.page), "utf8").replaceAll("{base}", "");
+    const up = "../".repeat(pathname.split("/").length - 2) || "./";
+    const page = readFileSync(join(assets, "index.html"), "utf8").replaceAll("{up}", up);
     return void answer.writeHead(200, { ...SAFETY, "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache" }).end(page);
   }
   if (pathname === "/") return void answer.writeHead(302, { Location: "/console" }).end();

@@ -1,10 +1,12 @@
 // Comprobantes: all that was issued. Filters live in the address, so Back and links work.
 import { useEffect, useState } from "preact/hooks";
 import { get, save } from "../api.js";
+import { cell } from "../csv.js";
 import { html } from "../html.js";
 import { Icon } from "../icons.js";
 import { count } from "../money.js";
 import { ask, go, place, to } from "../router.js";
+import { searched } from "../search.js";
 import { buyerOf, STATES, TYPES, typeName } from "../states.js";
 import { civil, moment } from "../time.js";
 import { Empty, Loaded, Money, Page, State, Table, Trouble, useAction, useLoad } from "../ui.js";
@@ -14,15 +16,6 @@ import { t } from "../words.js";
 
 const PAGE = 25;
 const CHIPS = ["rejected", "failed", "submitted", "contingency", "accepted", "conditionally_accepted", "deferred", "signed", "received", "cancelled", "incapacity"];
-
-/** Which parameter a search text belongs to, told by its shape. @param {string} text */
-export function searched(text) {
-  const trimmed = text.trim();
-  if (!trimmed) return {};
-  if (/^[eE](31|32|33|34|41|43|44|45|46|47)\d{10}$/.test(trimmed)) return { encf: trimmed.toUpperCase() };
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(trimmed)) return { track_id: trimmed };
-  return { external_id: trimmed };
-}
 
 /** @param {URLSearchParams} query */
 function filters(query) {
@@ -112,12 +105,6 @@ function Pages({ data, before }) {
     <button type="button" class="button" disabled=${!before} onClick=${() => history.back()}>${t("Anterior")}</button>
     <button type="button" class="button" disabled=${!data.next_cursor || last >= data.total} onClick=${() => ask({ pagina: data.next_cursor, fila: String(last) })}>${t("Siguiente")}</button>
   </nav>`;
-}
-
-/** A cell of CSV. What a spreadsheet would take for a formula gets an apostrophe. @param {unknown} value */
-export function cell(value) {
-  const text = String(value ?? "");
-  return `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
 }
 
 const COLUMNS = /** @type {const} */ (["encf", "ecf_type", "status", "external_id", "rnc_comprador", "razon_social_comprador", "monto_total", "fecha_emision", "created_at", "completed_at", "track_id", "public_id"]);
