@@ -254,7 +254,7 @@ async fn paths_of_nobody_and_bodies_of_any_size_are_answered_in_one_shape() {
         assert_eq!(answer.body["detail"]["code"], "not_found", "{path}");
     }
     let root = caller
-        .send(Method::GET, &format!("{}/", caller.base_url), None, None)
+        .send(Method::GET, &format!("{}/nothing", caller.base_url), None, None)
         .await;
     assert_eq!((root.status, root.body), (404, json!({ "detail": "not found" })));
     // The lower limit is the function's, the higher one the gateway's.
