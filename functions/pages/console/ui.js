@@ -245,9 +245,7 @@ export function Confirm({ title, children, yes, danger = false, action, close })
 
 /** A table that is a list of cards on a phone. @param {{ label: string, heads: any[], children: any }} props */
 export const Table = ({ label, heads, children }) => html`
-  <div class="table"><table aria-label=${label}><thead><tr>${heads.map((head) =>
-    typeof head === "object" && head ? html`<th scope="col" class=${head.class}>${head.text}</th>` : html`<th scope="col">${head}</th>`,
-  )}</tr></thead><tbody>${children}</tbody></table></div>
+  <div class="table"><table aria-label=${label}><thead><tr>${heads.map((head) => (head === "" ? html`<td></td>` : html`<th scope="col" class=${head.class}>${head.text ?? head}</th>`))}</tr></thead><tbody>${children}</tbody></table></div>
 `;
 
 /** The seconds until an instant, counted down. @param {number} until */

@@ -90,13 +90,30 @@ def wait(seconds=0.1):
 
 @contextlib.contextmanager
 def served(ready, place):
-    """Serves the built console before the system, with the headers of the function."""
+    """The console as the system serves it. A program of before it did has the sources' own server before it."""
+    if not_there(f"{ready['base_url']}/console"):
+        with served_by_the_sources(ready) as address:
+            yield Console(ready, address, place)
+    else:
+        yield Console(ready, ready["base_url"], place)
+
+
+@contextlib.contextmanager
+def served_by_the_sources(ready):
     server = subprocess.Popen(["node", sources / "dev.mjs", "0", ready["base_url"]], stdout=subprocess.PIPE, text=True)
     try:
-        yield Console(ready, server.stdout.readline().strip().removesuffix("/console"), place)
+        yield server.stdout.readline().strip().removesuffix("/console")
     finally:
         server.terminate()
         server.wait(10)
+
+
+def not_there(url):
+    try:
+        urllib.request.urlopen(url).close()
+    except urllib.error.HTTPError:
+        return True
+    return False
 
 
 def example(ecf_type):

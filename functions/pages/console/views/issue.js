@@ -79,6 +79,10 @@ function Form({ issuer }) {
     setTouched({});
     setTried(false);
   };
+  const anew = () => {
+    begin(freshDraft(draft.type));
+    go("/emitir", { replace: true });
+  };
   const setType = (/** @type {string} */ type) => {
     const rates = ratesOf(type).map(([value]) => value);
     change({ type, lines: draft.lines.map((line) => (rates.includes(line.rate) ? line : { ...line, rate: rates[0] })) });
@@ -115,8 +119,8 @@ function Form({ issuer }) {
 
   return html`
     <${Page} title=${t("Emitir")} actions=${!isFrozen && html`
-      ${environment.value === "TesteCF" && html`<button type="button" class="button" onClick=${() => begin({ ...example(draft.type, issuer), key: draft.key })}>${t("Llenar con un ejemplo")}</button>`}
-      <button type="button" class="button" onClick=${() => (isBegun(draft) ? setDropping(true) : begin(freshDraft(draft.type)))}>${t("Empezar de nuevo")}</button>`}>
+      ${environment.value === "TesteCF" && html`<button type="button" class="button" onClick=${() => begin({ ...example(draft.type, issuer), key: draft.key, from: draft.from })}>${t("Llenar con un ejemplo")}</button>`}
+      <button type="button" class="button" onClick=${() => (isBegun(draft) ? setDropping(true) : anew())}>${t("Empezar de nuevo")}</button>`}>
       <${Prefill} draft=${draft} begin=${begin} />
       ${isFrozen && html`<${Unclear} draft=${draft} issuing=${issuing} drop=${() => setDropping(true)} />`}
       <form ref=${form} class="two issue" onSubmit=${review} novalidate>
@@ -135,7 +139,7 @@ function Form({ issuer }) {
         <${Total} draft=${draft} judged=${judged} tried=${tried} checking=${checking} onForm=${onForm} focus=${focus} isFrozen=${isFrozen} />
       </form>
       ${asking && html`<${Ask} draft=${draft} judged=${judged} issuing=${issuing} close=${() => setAsking(false)} />`}
-      ${dropping && html`<${Confirm} danger title=${t("Empezar de nuevo")} yes=${t("Descartar el borrador")} close=${() => setDropping(false)} action=${async () => begin(freshDraft(draft.type))}>
+      ${dropping && html`<${Confirm} danger title=${t("Empezar de nuevo")} yes=${t("Descartar el borrador")} close=${() => setDropping(false)} action=${async () => anew()}>
         <p>${isFrozen ? t("No sabemos si este comprobante se emitió. Búsquelo antes en Comprobantes: si lo emite otra vez desde un borrador nuevo, serán dos.") : t("Se borra lo que escribió en este formulario.")}</p><//>`}
     <//>
   `;
