@@ -58,7 +58,19 @@ const icon = readFileSync(join(here, "icon.svg"));
 names["icon.svg"] = `icon-${createHash("sha256").update(icon).digest("hex").slice(0, 8).toUpperCase()}.svg`;
 put(names["icon.svg"], icon);
 
-let page = readFileSync(join(here, "index.html"), "utf8");
+// What a first visit fetches: the entry and what it imports at once.
+function first(name, seen = new Set()) {
+  if (seen.has(name)) return seen;
+  seen.add(name);
+  const output = Object.entries(built.metafile.outputs).find(([path]) => basename(path) === name)?.[1];
+  for (const { path, kind } of output?.imports ?? []) if (kind === "import-statement") first(basename(path), seen);
+  return seen;
+}
+const scripts = [...first(names["main.js"])];
+
+// The page names what its script imports at once, so that all of it is fetched together.
+const preloads = scripts.slice(1).map((name) => `<link rel="modulepreload" href="{up}console/assets/${name}">`);
+let page = readFileSync(join(here, "index.html"), "utf8").replace("{preloads}", preloads.join("\n"));
 for (const [name, hashed] of Object.entries(names)) page = page.replaceAll(`{${name}}`, hashed);
 writeFileSync(join(out, "index.html"), page);
 
@@ -71,16 +83,7 @@ ${rows.join("")}];
 mkdirSync(join(here, "../src"), { recursive: true });
 writeFileSync(join(here, "../src/files.rs"), table);
 
-// What a first visit fetches: the entry and what it imports at once.
-function first(name, seen = new Set()) {
-  if (seen.has(name)) return seen;
-  seen.add(name);
-  const output = Object.entries(built.metafile.outputs).find(([path]) => basename(path) === name)?.[1];
-  for (const { path, kind } of output?.imports ?? []) if (kind === "import-statement") first(basename(path), seen);
-  return seen;
-}
 const sum = (list) => list.reduce((sum, name) => sum + sizes[name], 0);
-const scripts = [...first(names["main.js"])];
 const at_first = sum(scripts);
 const whole = sum(Object.keys(sizes));
 for (const [name, size] of Object.entries(sizes)) console.log(`${String(size).padStart(7)}  ${name}`);

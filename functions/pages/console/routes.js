@@ -1,4 +1,4 @@
-// The pages: path, place in the navigation, view. A view that few people open is a chunk of its own.
+// The pages: path, place in the navigation, view. What a first visit does not need comes later.
 import { Home } from "./views/home.js";
 import { Receipt } from "./views/receipt.js";
 import { Receipts } from "./views/receipts.js";
@@ -14,22 +14,25 @@ import { Receipts } from "./views/receipts.js";
  * @property {() => Promise<any>} [load] the view, when it is first opened
  */
 
+/** @param {keyof typeof import("./views/later.js")} name */
+const later = (name) => async () => (await import("./views/later.js"))[name];
+
 /** @type {Route[]} */
 export const routes = [
   { path: "/", title: "Inicio", icon: "home", view: Home },
   { path: "/comprobantes", title: "Comprobantes", icon: "list", view: Receipts },
   { path: "/comprobantes/{id}", title: "Comprobante", view: Receipt },
-  { path: "/emitir", title: "Emitir", icon: "plus", load: async () => (await import("./views/issue.js")).Issue },
-  { path: "/recibidos", title: "Recibidos", icon: "inbox", load: async () => (await import("./views/inbox.js")).Inbox },
-  { path: "/empresa", title: "Empresa", icon: "company", group: "Configuración", load: async () => (await import("./views/company.js")).Company },
-  { path: "/secuencias", title: "Secuencias", icon: "numbers", group: "Configuración", load: async () => (await import("./views/sequences.js")).Sequences },
-  { path: "/certificado", title: "Certificado", icon: "seal", group: "Configuración", load: async () => (await import("./views/certificate.js")).Certificate },
-  { path: "/webhooks", title: "Webhooks", icon: "hook", group: "Integración", load: async () => (await import("./views/webhooks.js")).Webhooks },
-  { path: "/webhooks/{id}", title: "Webhook", load: async () => (await import("./views/webhooks.js")).Webhook },
-  { path: "/claves", title: "Claves", icon: "key", group: "Integración", load: async () => (await import("./views/keys.js")).Keys },
-  { path: "/dgii", title: "Estado de la DGII", icon: "pulse", group: "Integración", load: async () => (await import("./views/authority.js")).Authority },
-  { path: "/auditoria", title: "Auditoría", icon: "archive", group: "Integración", load: async () => (await import("./views/audit.js")).Audit },
-  { path: "/mas", title: "Más", load: async () => (await import("./views/more.js")).More },
+  { path: "/emitir", title: "Emitir", icon: "plus", load: later("Issue") },
+  { path: "/recibidos", title: "Recibidos", icon: "inbox", load: later("Inbox") },
+  { path: "/empresa", title: "Empresa", icon: "company", group: "Configuración", load: later("Company") },
+  { path: "/secuencias", title: "Secuencias", icon: "numbers", group: "Configuración", load: later("Sequences") },
+  { path: "/certificado", title: "Certificado", icon: "seal", group: "Configuración", load: later("Certificate") },
+  { path: "/webhooks", title: "Webhooks", icon: "hook", group: "Integración", load: later("Webhooks") },
+  { path: "/webhooks/{id}", title: "Webhook", load: later("Webhook") },
+  { path: "/claves", title: "Claves", icon: "key", group: "Integración", load: later("Keys") },
+  { path: "/dgii", title: "Estado de la DGII", icon: "pulse", group: "Integración", load: later("Authority") },
+  { path: "/auditoria", title: "Auditoría", icon: "archive", group: "Integración", load: later("Audit") },
+  { path: "/mas", title: "Más", load: later("More") },
 ];
 
 /** @param {string} path */

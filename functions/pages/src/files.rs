@@ -2,52 +2,8 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "audit-T52ZRRDD.js",
-        include_bytes!("../assets/console/audit-T52ZRRDD.js.gz"),
-    ),
-    (
-        "authority-IOL62PHS.js",
-        include_bytes!("../assets/console/authority-IOL62PHS.js.gz"),
-    ),
-    (
-        "certificate-VAGQMVAU.js",
-        include_bytes!("../assets/console/certificate-VAGQMVAU.js.gz"),
-    ),
-    (
-        "chunk-2CVNHHW2.js",
-        include_bytes!("../assets/console/chunk-2CVNHHW2.js.gz"),
-    ),
-    (
-        "chunk-AYNKXAA7.js",
-        include_bytes!("../assets/console/chunk-AYNKXAA7.js.gz"),
-    ),
-    (
-        "chunk-E6QZSQQM.js",
-        include_bytes!("../assets/console/chunk-E6QZSQQM.js.gz"),
-    ),
-    (
-        "chunk-F6RB4BVY.js",
-        include_bytes!("../assets/console/chunk-F6RB4BVY.js.gz"),
-    ),
-    (
-        "chunk-MML2KVT5.js",
-        include_bytes!("../assets/console/chunk-MML2KVT5.js.gz"),
-    ),
-    (
-        "chunk-ROJBWB4Y.js",
-        include_bytes!("../assets/console/chunk-ROJBWB4Y.js.gz"),
-    ),
-    (
-        "chunk-SMKHOKDR.js",
-        include_bytes!("../assets/console/chunk-SMKHOKDR.js.gz"),
-    ),
-    (
-        "chunk-ZJPFBC6F.js",
-        include_bytes!("../assets/console/chunk-ZJPFBC6F.js.gz"),
-    ),
-    (
-        "company-P6IPNB4A.js",
-        include_bytes!("../assets/console/company-P6IPNB4A.js.gz"),
+        "chunk-4YG36SMQ.js",
+        include_bytes!("../assets/console/chunk-4YG36SMQ.js.gz"),
     ),
     (
         "console-5QVLWBWG.css",
@@ -58,32 +14,12 @@ pub(crate) const FILES: &[(&str, &[u8])] = &[
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "inbox-L2NPLSQO.js",
-        include_bytes!("../assets/console/inbox-L2NPLSQO.js.gz"),
+        "later-HF3F3CTE.js",
+        include_bytes!("../assets/console/later-HF3F3CTE.js.gz"),
     ),
     (
-        "issue-M6X74P5W.js",
-        include_bytes!("../assets/console/issue-M6X74P5W.js.gz"),
-    ),
-    (
-        "keys-MDNYJ7CX.js",
-        include_bytes!("../assets/console/keys-MDNYJ7CX.js.gz"),
-    ),
-    (
-        "main-735GGKRP.js",
-        include_bytes!("../assets/console/main-735GGKRP.js.gz"),
-    ),
-    (
-        "more-23W5AI26.js",
-        include_bytes!("../assets/console/more-23W5AI26.js.gz"),
-    ),
-    (
-        "sequences-42S27UZ2.js",
-        include_bytes!("../assets/console/sequences-42S27UZ2.js.gz"),
-    ),
-    (
-        "webhooks-QVYKEFYL.js",
-        include_bytes!("../assets/console/webhooks-QVYKEFYL.js.gz"),
+        "main-WOEXKBFI.js",
+        include_bytes!("../assets/console/main-WOEXKBFI.js.gz"),
     ),
     (
         "words.en-MQUKDEVG.js",

@@ -129,7 +129,7 @@ function Line({ receipt }) {
   const steps = [{ tone: "ok", icon: "check", text: t("Recibido y validado"), at: receipt.created_at }];
   const push = (/** @type {string} */ tone, /** @type {string} */ icon, /** @type {string} */ text, /** @type {string | null} */ at, /** @type {string | null} */ says = null) => steps.push({ tone, icon, text, at, says });
   if (receipt.sign_date) push("ok", "check", `${t("Firmado")} · ${receipt.encf ?? ""}`, signed(receipt.sign_date));
-  if (status === "contingency") push("warn", "pause", t("En contingencia"), receipt.updated_at, receipt.delivery_alarm_hours ? t("Hace {n} horas; hay 72 para enviarlo.", { n: receipt.delivery_alarm_hours }) : t("Hay 72 horas para enviarlo."));
+  if (status === "contingency") push("warn", "pause", t("En contingencia"), null, receipt.delivery_alarm_hours ? t("Hace {n} horas; hay 72 para enviarlo.", { n: receipt.delivery_alarm_hours }) : t("Hay 72 horas para enviarlo."));
   if (receipt.submitted_at) push("ok", "check", t("Enviado a la DGII"), receipt.submitted_at, receipt.track_id ?? null);
   if (FINAL.includes(status) || status === "failed") {
     const { tone, icon, name } = STATES[status];
@@ -145,7 +145,7 @@ function Line({ receipt }) {
   if (answer) push(answer.status === "approved" ? "ok" : "bad", answer.status === "approved" ? "check" : "cross", answer.status === "approved" ? t("El comprador lo aprobó") : t("El comprador lo rechazó"), answer.received_at, answer.reason);
   const next = { received: t("Firma"), validated: t("Firma"), deferred: t("Firma"), signed: t("Envío a la DGII"), contingency: t("Envío a la DGII"), submitted: t("Veredicto de la DGII") }[/** @type {"signed"} */ (status)];
   return html`<${Card} title=${t("Recorrido")}><ol class="line">
-    ${steps.map((step) => html`<li class=${step.tone}><${Icon} name=${step.icon} /><div><strong>${step.text}</strong>${step.says && html`<span class="muted break">${step.says}</span>`}</div><time>${moment(step.at)}</time></li>`)}
+    ${steps.map((step) => html`<li class=${step.tone}><${Icon} name=${step.icon} /><div><strong>${step.text}</strong>${step.says && html`<span class="muted break">${step.says}</span>`}</div>${step.at && html`<time>${moment(step.at)}</time>`}</li>`)}
     ${next && html`<li class="next"><${Icon} name="clock" /><div>${next}</div></li>`}
   </ol><//>`;
 }

