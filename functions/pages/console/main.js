@@ -11,6 +11,7 @@ import { restoreLanguage } from "./words.js";
 restore(); // Before anything is fetched: a key in the address must not stay there.
 restoreTheme();
 follow();
+addEventListener("hashchange", restore); // A link with a key, opened in this very tab.
 await restoreLanguage();
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 root.replaceChildren();

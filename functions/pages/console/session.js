@@ -28,7 +28,7 @@ export function restore() {
   const linked = /^#key=([\w-]+)$/.exec(location.hash)?.[1];
   if (location.hash.startsWith("#key=")) history.replaceState(history.state, "", location.pathname + location.search);
   if (linked) signIn(linked);
-  else key.value = kept("key", tab);
+  else key.value ??= kept("key", tab);
 }
 
 /** @param {string} with_key */

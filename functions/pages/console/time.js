@@ -24,13 +24,13 @@ export function day(at) {
 export function moment(at) {
   const when = valid(at);
   return when
-    ? format("moment", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hour12: false }).format(when)
+    ? format("moment", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(when)
     : "—";
 }
 
 /** "19:12:05". @param {string | number | Date} at */
 export const clock = (at) =>
-  format("clock", { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false }).format(new Date(at));
+  format("clock", { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" }).format(new Date(at));
 
 /** "noviembre". @param {string} at */
 export const month = (at) => format("month", { month: "long" }).format(new Date(`${at}T12:00:00-04:00`));

@@ -2,24 +2,24 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-4YG36SMQ.js",
-        include_bytes!("../assets/console/chunk-4YG36SMQ.js.gz"),
+        "chunk-Z3Q5C7BY.js",
+        include_bytes!("../assets/console/chunk-Z3Q5C7BY.js.gz"),
     ),
     (
-        "console-5QVLWBWG.css",
-        include_bytes!("../assets/console/console-5QVLWBWG.css.gz"),
+        "console-PWCOM6KB.css",
+        include_bytes!("../assets/console/console-PWCOM6KB.css.gz"),
     ),
     (
         "icon-33361B34.svg",
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-HF3F3CTE.js",
-        include_bytes!("../assets/console/later-HF3F3CTE.js.gz"),
+        "later-UOZSZBNQ.js",
+        include_bytes!("../assets/console/later-UOZSZBNQ.js.gz"),
     ),
     (
-        "main-WOEXKBFI.js",
-        include_bytes!("../assets/console/main-WOEXKBFI.js.gz"),
+        "main-TYHTWVOD.js",
+        include_bytes!("../assets/console/main-TYHTWVOD.js.gz"),
     ),
     (
         "words.en-MQUKDEVG.js",

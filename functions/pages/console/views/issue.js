@@ -366,7 +366,7 @@ function Total({ draft, judged, tried, checking, onForm, focus, isFrozen }) {
   const isOld = !isCurrent || !forecast;
   return html`<aside class="judged">
     <section class="card" aria-label=${t("Total")}>
-      <dl class=${`sums ${isOld ? "stale" : ""}`}>
+      <dl class=${`sums ${totals && isOld ? "stale" : ""}`}>
         ${SUMS.filter(([name]) => totals?.[name]).map(([name, word]) => html`<div><dt>${t(word)}</dt><dd><${Money} amount=${totals[name]} /></dd></div>`)}
         <div class="sum"><dt>${t("Total")}</dt><dd>${totals ? html`<${Money} amount=${totals.MontoTotal} />` : html`<span class="muted">—</span>`}</dd></div>
       </dl>
