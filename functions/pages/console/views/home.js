@@ -114,8 +114,8 @@ function Attention({ data, open }) {
   const needs = [];
   const { certificate, sequences, inbox, webhooks, taxauth } = data;
   if (open?.rejected)
-    needs.push({ tone: "bad", icon: "cross", text: many(open.rejected, "{n} rechazado", "{n} rechazados"), says: t("en los últimos 30 días"), to: "/comprobantes?estado=rejected" });
-  if (open?.failed) needs.push({ tone: "bad", icon: "alert", text: many(open.failed, "{n} detenido", "{n} detenidos"), says: t("en los últimos 30 días"), to: "/comprobantes?estado=failed" });
+    needs.push({ tone: "bad", icon: "cross", text: many(open.rejected, "{n} rechazado", "{n} rechazados"), says: t("en los últimos 30 días"), to: `/comprobantes?estado=rejected&desde=${today(-30)}` });
+  if (open?.failed) needs.push({ tone: "bad", icon: "alert", text: many(open.failed, "{n} detenido", "{n} detenidos"), says: t("en los últimos 30 días"), to: `/comprobantes?estado=failed&desde=${today(-30)}` });
   if (!certificate?.active) needs.push({ tone: "bad", icon: "seal", text: t("No hay certificado"), says: t("Sin él no se puede firmar."), to: "/certificado" });
   else if (certificate.days_until_expiry <= 30)
     needs.push({
