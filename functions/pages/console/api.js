@@ -1,4 +1,4 @@
-// All requests. The API stands beside the page, whatever path or stage stands before both.
+// All HTTP requests. Addresses are relative to this script, so a stage or a domain in front of the service needs no setting.
 import { signal } from "@preact/signals";
 import { expire, key } from "./session.js";
 import { language } from "./words.js";
@@ -9,10 +9,10 @@ import { language } from "./words.js";
 
 const root = new URL("../../api/v1/", import.meta.url);
 
-/** Set while a read waits to be repeated: until when, and why. @type {import("@preact/signals").Signal<{ until: number, status: number } | null>} */
+/** The pending retry of a GET: when it is sent, and the status that caused it. @type {import("@preact/signals").Signal<{ until: number, status: number } | null>} */
 export const waiting = signal(null);
 
-/** An answer that is not the one that was asked for. `status` 0: no answer came. */
+/** A failed request. `status` is 0 when no response arrived. */
 export class Problem extends Error {
   /** @param {number} status @param {any} detail @param {string | null} id @param {number | null} after */
   constructor(status, detail, id, after) {
@@ -25,7 +25,7 @@ export class Problem extends Error {
     this.after = after;
   }
 
-  /** Whether the request may have been carried out, for all we know. */
+  /** Whether the service may have processed the request nevertheless. */
   get isUnclear() {
     return this.status === 0 || (this.status >= 500 && this.status !== 503);
   }
@@ -67,7 +67,7 @@ async function once(method, url, { body, type, signal, key: other }) {
   try {
     detail = JSON.parse(text).detail ?? JSON.parse(text).message ?? text;
   } catch {
-    // The gateway answers in text.
+    // The gateway's own errors can be plain text.
   }
   const after = Number(answer.headers.get("retry-after"));
   const problem = new Problem(answer.status, detail, answer.headers.get("x-request-id"), after > 0 ? after : null);
@@ -84,7 +84,7 @@ const pause = (ms, signal) =>
 
 const PATIENCE = 4;
 
-/** A read. 429 and 503 are waited out as `Retry-After` says; `waiting` tells of it. @param {URL} url @param {AbortSignal} [signal] */
+/** A GET. After 429 and 503 it is retried as `Retry-After` says; `waiting` shows the pending retry. @param {URL} url @param {AbortSignal} [signal] */
 async function read(url, signal) {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -110,7 +110,7 @@ async function read(url, signal) {
  */
 export const get = async (path, { params, query, signal } = {}) => (await read(address(path, params, query), signal)).json();
 
-/** A file, with the name that the answer gives it. @param {string} path @param {{ params?: Query, query?: Query, signal?: AbortSignal }} [options] */
+/** A file, with the name from `Content-Disposition`. @param {string} path @param {{ params?: Query, query?: Query, signal?: AbortSignal }} [options] */
 export async function file(path, { params, query, signal } = {}) {
   const answer = await read(address(path, params, query), signal);
   const [, name = ""] = /filename="?([^";]+)"?/.exec(answer.headers.get("content-disposition") ?? "") ?? [];
@@ -118,7 +118,7 @@ export async function file(path, { params, query, signal } = {}) {
 }
 
 /**
- * A write. It is never repeated by itself.
+ * A write. It is never retried automatically.
  * @param {"POST" | "PATCH" | "PUT" | "DELETE"} method @param {string} path
  * @param {{ params?: Query, query?: Query, body?: any, type?: string, signal?: AbortSignal }} [options]
  * @returns {Promise<any>}
@@ -136,10 +136,10 @@ export async function send(method, path, { params, query, body, type, signal } =
   return { data, status: answer.status, headers: answer.headers };
 }
 
-/** Whether a key serves, before it is kept. @param {string} candidate @returns {Promise<Gets["client/company"]>} */
+/** Validates a key before it is stored: the company's profile, or an error. @param {string} candidate @returns {Promise<Gets["client/company"]>} */
 export const tried = async (candidate) => (await once("GET", address("client/company"), { key: candidate })).json();
 
-/** Hands a file to the person. @param {Blob} blob @param {string} name */
+/** Downloads a file. @param {Blob} blob @param {string} name */
 export function save(blob, name) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);

@@ -1,4 +1,4 @@
-// Bundles the console into ../assets/console: hashed names, gzip. The function's table of files is written with them.
+// Bundles the console into ../assets/console, with hashed names and gzip, and writes the function's table of files.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -32,7 +32,7 @@ mkdirSync(out, { recursive: true });
 const files = [];
 const sizes = {};
 
-// The header of gzip names no time and, here, no system: the same sources give the same bytes everywhere.
+// The gzip header contains no time, and the system byte is fixed: the same sources give the same bytes on every machine.
 function packed(bytes) {
   const made = gzipSync(bytes, { level: 9 });
   made[9] = 255;
@@ -58,7 +58,7 @@ const icon = readFileSync(join(here, "icon.svg"));
 names["icon.svg"] = `icon-${createHash("sha256").update(icon).digest("hex").slice(0, 8).toUpperCase()}.svg`;
 put(names["icon.svg"], icon);
 
-// What a first visit fetches: the entry and what it imports at once.
+// The files of a first visit: the entry and its static imports.
 function first(name, seen = new Set()) {
   if (seen.has(name)) return seen;
   seen.add(name);
@@ -68,7 +68,7 @@ function first(name, seen = new Set()) {
 }
 const scripts = [...first(names["main.js"])];
 
-// The page names what its script imports at once, so that all of it is fetched together.
+// The page preloads the static imports of its script, so that they are fetched in parallel.
 const preloads = scripts.slice(1).map((name) => `<link rel="modulepreload" href="{up}console/assets/${name}">`);
 let page = readFileSync(join(here, "index.html"), "utf8").replace("{preloads}", preloads.join("\n"));
 for (const [name, hashed] of Object.entries(names)) page = page.replaceAll(`{${name}}`, hashed);

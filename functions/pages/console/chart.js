@@ -1,4 +1,4 @@
-// Thirty days as stacked bars, with a table for who does not see them.
+// Stacked bars of 30 days, with a table for screen readers.
 import { html } from "./html.js";
 import { count } from "./money.js";
 import { civil } from "./time.js";

@@ -1,4 +1,4 @@
-// What types do not see: words that nobody says, fields that no document has, states without words, and markup from text.
+// Checks that types cannot express: unused translations, form fields that the contract lacks, states without labels, unsafe DOM calls.
 import { readFileSync, readdirSync } from "node:fs";
 import { FIELDS, LINE, RATES } from "./forms.js";
 import { STATES, TYPES } from "./states.js";
@@ -10,7 +10,7 @@ const sources = [...readdirSync(here), ...readdirSync(new URL("views", here)).ma
 const texts = Object.fromEntries(sources.map((name) => [name, readFileSync(new URL(name, here), "utf8")]));
 
 const all = Object.values(texts).join("\n");
-for (const word of Object.keys(english)) if (!all.includes(JSON.stringify(word))) problems.push(`words.en.js: nobody says ${JSON.stringify(word)}`);
+for (const word of Object.keys(english)) if (!all.includes(JSON.stringify(word))) problems.push(`words.en.js: unused: ${JSON.stringify(word)}`);
 
 const FORBIDDEN = /\b(innerHTML|outerHTML|insertAdjacentHTML|dangerouslySetInnerHTML|document\.write|eval|new Function|parseFloat)\b|\bstyle=/;
 for (const [name, text] of Object.entries(texts)) text.split("\n").forEach((line, at) => FORBIDDEN.test(line) && problems.push(`${name}:${at + 1}: ${line.trim()}`));

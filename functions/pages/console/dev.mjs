@@ -1,4 +1,4 @@
-// Serves the built console with the headers of the function, in front of a local system: node dev.mjs [port] [api]
+// Serves the built console with the function's headers, in front of a local system. Usage: node dev.mjs [port] [api]
 import { readFileSync, readdirSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { dirname, join } from "node:path";

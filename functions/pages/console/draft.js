@@ -1,4 +1,4 @@
-// The draft of a receipt, kept in the tab: it survives a reload, and a sign-in in the middle.
+// The draft of a receipt, stored in the tab. It survives a reload and a new sign-in.
 import { keep, kept, tab } from "./kept.js";
 import { company, environment } from "./session.js";
 import { freshDraft } from "./forms.js";
@@ -13,7 +13,7 @@ export function keptDraft() {
     const draft = JSON.parse(kept(name(), tab) ?? "");
     if (typeof draft?.key === "string" && Array.isArray(draft.lines)) return { ...freshDraft(draft.type), ...draft };
   } catch {
-    // None was kept.
+    // There is no stored draft.
   }
   return freshDraft();
 }

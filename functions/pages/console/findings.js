@@ -1,4 +1,4 @@
-// Findings of the API at the fields of the form, in the words of who fills it in.
+// Maps the API's findings to the fields of the form.
 import { BUYER, FIELDS, LINE } from "./forms.js";
 import { t } from "./words.js";
 
@@ -15,10 +15,10 @@ const LINE_LABELS = /** @type {Record<string, Word>} */ ({
   [LINE.isr]: "ISR retenido",
 });
 
-/** The address of a finding below the payload: `DetallesItems/Item/0/NombreItem`. @param {Finding} finding */
+/** The path of a finding below `payload`: `DetallesItems/Item/0/NombreItem`. @param {Finding} finding */
 export const pathOf = ({ loc }) => loc.slice(loc[1] === "payload" ? 2 : 1).join("/");
 
-/** The field's name in the form, or its address. @param {string} path */
+/** The label of a field in the form, or its name in the document. @param {string} path */
 export function labelOf(path) {
   const line = /^DetallesItems\/Item\/(\d+)\/(.+)$/.exec(path);
   if (line) return `${line[2] in LINE_LABELS ? t(LINE_LABELS[line[2]]) : line[2]}, ${t("línea {n}", { n: Number(line[1]) + 1 })}`;
@@ -36,7 +36,7 @@ const HINTS = [
   [/^ESTRUCTURA-10$/, "Escriba algo."],
 ];
 
-/** A short own hint for what happens most, else the message. @param {Finding} finding */
+/** A hint of our own for the most frequent codes, otherwise the API's message. @param {Finding} finding */
 export function hint(finding) {
   const code = String(finding.ctx?.code ?? "");
   const known = HINTS.find(([pattern]) => pattern.test(code));

@@ -1,4 +1,4 @@
-// What the form asks for each type of receipt. `check.mjs` holds every path against the OpenAPI document.
+// The form's fields for each type of receipt. `check.mjs` compares every path with the OpenAPI document.
 import { number } from "./money.js";
 import { today, toDocument, toIso } from "./time.js";
 
@@ -11,7 +11,7 @@ import { today, toDocument, toIso } from "./time.js";
  * @property {"text" | "rnc" | "date" | "choice"} [kind]
  * @property {[string, Word][]} [choices]
  * @property {Word} [help]
- * @property {string} [fresh] what it holds at first
+ * @property {string} [fresh] its initial value
  * @property {boolean} [integer]
  * @property {(values: Record<string, string>) => boolean} [when] whether it applies
  */
@@ -106,7 +106,7 @@ export const WITH_TAX = {
 
 export const FIELDS = [...REFERENCE, ...BUYER, ...PAYING, WITH_TAX];
 
-/** Members of a line that the form has. */
+/** The members of a line that the form can edit. */
 export const LINE = {
   name: "NombreItem",
   quantity: "CantidadItem",
@@ -136,7 +136,7 @@ export const retains = (type) => ({ itbis: type === "41", isr: type === "41" || 
 /** @returns {Line} */
 export const freshLine = (type = "31") => ({ name: "", quantity: "1", price: "", rate: ratesOf(type)[0][0], kind: "1", itbis: "", isr: "" });
 
-/** A draft gets its key when it is begun, so that it is issued once, however often it is sent. @returns {Draft} */
+/** A new draft with its idempotency key: however often it is sent, one receipt is issued. @returns {Draft} */
 export const freshDraft = (type = "31") => ({
   key: `consola-${crypto.randomUUID()}`,
   type,
@@ -162,7 +162,7 @@ function put(into, path, value) {
 /** Days between two civil dates. @param {string} from @param {string} to */
 const days = (from, to) => Math.round((Date.parse(`${to}T12:00Z`) - Date.parse(`${from}T12:00Z`)) / 86_400_000);
 
-/** The body of the request. An empty field is left out: its finding says more than one about empty text. @param {Draft} draft @param {{ rnc: string, name: string, address?: string | null }} issuer */
+/** The request body. Empty fields are omitted, because the finding for a missing field is clearer than the one for an empty text. @param {Draft} draft @param {{ rnc: string, name: string, address?: string | null }} issuer */
 export function body(draft, issuer) {
   /** @type {Record<string, any>} */
   const payload = { Encabezado: { IdDoc: {}, Emisor: { RNCEmisor: issuer.rnc, RazonSocialEmisor: issuer.name, ...(issuer.address && { DireccionEmisor: issuer.address }) } } };
@@ -191,14 +191,14 @@ export function body(draft, issuer) {
   return { idempotency_key: draft.key, ecf_type: draft.type, payload, ...(draft.reference.trim() && { external_id: draft.reference.trim() }) };
 }
 
-/** Whether there is anything to judge yet. @param {Draft} draft */
+/** Whether the draft has content to validate. @param {Draft} draft */
 export const isBegun = (draft) => draft.lines.some(({ name, price }) => name.trim() || price.trim());
 
-/** What of a document the form cannot carry: shown, so that nobody loses it unknowingly. */
+/** Members that the service computes or that the form sets by itself; any other member that the form lacks is reported. */
 const COMPUTED = /^(Encabezado\/(Version|Totales\/.*|IdDoc\/(TipoeCF|eNCF|FechaVencimientoSecuencia|IndicadorNotaCredito)|Emisor\/.*)|DetallesItems\/Item\/(NumeroLinea|MontoItem|Retencion\/IndicadorAgenteRetencionoPercepcion)|FechaHoraFirma|Signature.*|Paginacion.*)$/;
 
 /**
- * A draft from a signed document: the same again, or a note on it.
+ * A draft from a signed document: a copy of it, or a note that modifies it.
  * @param {import("./xml.js").parse extends (text: string) => infer R ? R : never} content @param {string} type @param {string} from
  * @returns {{ draft: Draft, lost: string[] }}
  */
@@ -229,7 +229,7 @@ export function drafted(content, type, from) {
   return { draft, lost: content.paths().filter((path) => !carried.has(path) && !COMPUTED.test(path)) };
 }
 
-/** An example to try the form with. @param {string} type @param {{ rnc: string }} issuer */
+/** An example for a first try. @param {string} type @param {{ rnc: string }} issuer */
 export function example(type, issuer) {
   const draft = freshDraft(type);
   const abroad = ABROAD.includes(type);

@@ -1,4 +1,4 @@
-// Templates without a compiler: html`<p>${text}</p>`. A value is always text, never markup.
+// Templates in plain JavaScript: html`<p>${text}</p>`. Values are inserted as text, never as markup.
 import { h } from "preact";
 import htm from "htm";
 

@@ -1,4 +1,4 @@
-// Lines on 24 × 24, after the model of Lucide (ISC licence, see README.md).
+// Icons on a 24 × 24 grid, modelled on Lucide (ISC licence, see README.md).
 import { html } from "./html.js";
 
 export const paths = {

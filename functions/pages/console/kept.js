@@ -1,5 +1,5 @@
-// What the browser keeps. `localStorage` holds language and theme only; the key and drafts live and die with the tab.
-// A browser may refuse both: then nothing is kept, and the page works until it is reloaded.
+// Browser storage. `localStorage` holds language and theme only; the key and drafts are in `sessionStorage`, which ends with the tab.
+// A browser can deny both; the page then works until it is reloaded.
 
 /** @param {string} name */
 export function kept(name, store = () => localStorage) {
@@ -16,7 +16,7 @@ export function keep(name, value, store = () => localStorage) {
     if (value === null) store().removeItem(`ecf.${name}`);
     else store().setItem(`ecf.${name}`, value);
   } catch {
-    // Nothing depends on it.
+    // Storage is optional.
   }
 }
 

@@ -1,13 +1,13 @@
-// Amounts are text, and integers of cents where they are added. There are no floats.
+// Amounts are text, or BigInt cents where they are added. Floats are not used.
 
-/** Cents of "1234.5", of "1234.5678" with the rest cut off, of nothing 0. @param {string | null | undefined} text */
+/** Parses an amount into cents: "1234.5" is 123450n. Digits after the second decimal are cut; no number is 0n. @param {string | null | undefined} text */
 export function cents(text) {
   const [, sign = "", whole = "0", part = ""] = /^\s*(-?)(\d+)(?:\.(\d*))?\s*$/.exec(text ?? "") ?? [];
   const value = BigInt(whole) * 100n + BigInt(part.padEnd(2, "0").slice(0, 2));
   return sign ? -value : value;
 }
 
-/** "1,234.50" of 123450n. @param {bigint} value */
+/** Formats cents: 123450n is "1,234.50". @param {bigint} value */
 export function grouped(value) {
   const digits = String(value < 0n ? -value : value).padStart(3, "0");
   const whole = digits.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, ",");
@@ -18,8 +18,8 @@ export function grouped(value) {
 export const pesos = (amount) => `RD$ ${grouped(typeof amount === "bigint" ? amount : cents(amount))}`;
 
 /**
- * What a person typed, as the API reads it: "RD$ 1,500.50", "1500,5" and "1 500.5" are 1500.50. What is no number stays
- * as it is, and the API says so. @param {string} typed
+ * Normalizes a typed number for the API: "RD$ 1,500.50" is "1500.50", "1500,5" is "1500.5". Any other text is returned
+ * unchanged, so that the API reports it. @param {string} typed
  */
 export function number(typed) {
   const text = typed.replace(/RD\$|\s/gi, "");
@@ -28,7 +28,7 @@ export function number(typed) {
   return /^\d+\.$/.test(text) ? text.slice(0, -1) : text;
 }
 
-/** A number of a document without idle zeros: "10000.0000" is "10,000.00" with two places. @param {string} text */
+/** Formats a number of a document without trailing zeros: "10000.0000" is "10,000.00" with two places. @param {string} text */
 export function plain(text, places = 0) {
   const [whole, part = ""] = text.split(".");
   const kept = part.replace(/0+$/, "").padEnd(places, "0");

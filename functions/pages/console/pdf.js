@@ -1,4 +1,4 @@
-// The print in the page. It needs the key, so it is fetched and shown from memory.
+// The printed representation in the page. The request needs the key, so the PDF is fetched and shown from a blob.
 import { useEffect, useState } from "preact/hooks";
 import { file, save } from "./api.js";
 import { html } from "./html.js";
@@ -15,7 +15,7 @@ const PAPERS = [
 ];
 
 /**
- * `version` changes when the print does: marks and legends follow the state.
+ * A new `version` loads the PDF again: marks and legends depend on the state.
  * @param {{ path: string, params: Record<string, string>, version: string, name: string, papers?: boolean, refresh?: boolean }} props
  */
 export function Print({ path, params, version, name, papers = true, refresh = false }) {
@@ -29,7 +29,7 @@ export function Print({ path, params, version, name, papers = true, refresh = fa
     if (!from.data) return;
     const made = URL.createObjectURL(from.data);
     setUrl(made);
-    // A frame that still shows it would turn black: let it go later.
+    // Revoke it later: a frame that still shows it would turn black.
     return () => void setTimeout(() => URL.revokeObjectURL(made), 10_000);
   }, [from.data]);
   const title = `${t("Impreso")} ${name}`;

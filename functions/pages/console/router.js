@@ -1,4 +1,4 @@
-// Paths below `/console`. Real links: a click with a modifier opens another tab, as anywhere.
+// Routing below `/console`. Links are real: a click with a modifier key opens another tab.
 import { signal } from "@preact/signals";
 
 const base = new URL("..", import.meta.url).pathname.replace(/\/$/, "");

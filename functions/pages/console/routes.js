@@ -1,4 +1,4 @@
-// The pages: path, place in the navigation, view. What a first visit does not need comes later.
+// The table of views: path, title, place in the navigation. Views that a first visit does not need are loaded on demand.
 import { Home } from "./views/home.js";
 import { Receipt } from "./views/receipt.js";
 import { Receipts } from "./views/receipts.js";
@@ -9,9 +9,9 @@ import { Receipts } from "./views/receipts.js";
  * @property {string} path `{id}` takes one segment
  * @property {Word} title
  * @property {keyof typeof import("./icons.js").paths} [icon]
- * @property {Word} [group] where it stands in the navigation; without an icon it does not
+ * @property {Word} [group] its heading in the navigation; a route without an icon is not listed
  * @property {any} [view]
- * @property {() => Promise<any>} [load] the view, when it is first opened
+ * @property {() => Promise<any>} [load] loads the view when it is first opened
  */
 
 /** @param {keyof typeof import("./views/later.js")} name */

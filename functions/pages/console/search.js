@@ -1,4 +1,4 @@
-/** Which parameter a search text belongs to, told by its shape. @param {string} text */
+/** The query parameter that fits the format of a search text. @param {string} text */
 export function searched(text) {
   const trimmed = text.trim();
   if (!trimmed) return {};

@@ -1,4 +1,4 @@
-// Who is signed in: an API key, in this tab only.
+// The session: an API key, in this tab only.
 import { computed, signal } from "@preact/signals";
 import { keep, kept, tab } from "./kept.js";
 
@@ -6,24 +6,24 @@ import { keep, kept, tab } from "./kept.js";
 
 /** @type {import("@preact/signals").Signal<string | null>} */
 export const key = signal(null);
-/** Why the page asks for a key again. */
+/** Whether the last key stopped working. */
 export const expired = signal(false);
 /** @type {import("@preact/signals").Signal<Gets["client/company"] | null>} */
 export const company = signal(null);
 /** @type {import("@preact/signals").Signal<Gets["client/summary"] | null>} */
 export const summary = signal(null);
-/** `full`, `issue` or `read`, once it is known. */
+/** The key's scope; `full` until the API has answered. */
 export const scope = signal("full");
 
 const PREFIXES = { ecf_test_: "TesteCF", ecf_cert_: "CerteCF", ecf_prod_: "ecf", ecf_live_: "ecf" };
 
-/** The environment that the key works in; its own words before the API has said so. */
+/** The key's environment: from the summary, before that from the key's prefix. */
 export const environment = computed(() => {
   const start = Object.entries(PREFIXES).find(([prefix]) => key.value?.startsWith(prefix));
   return summary.value?.environment ?? start?.[1] ?? null;
 });
 
-/** Takes the key of a link `…#key=…` and removes it from the address before anything else happens. */
+/** Reads the key of a link `…#key=…` and removes it from the address before any request is sent. */
 export function restore() {
   const linked = /^#key=([\w-]+)$/.exec(location.hash)?.[1];
   if (location.hash.startsWith("#key=")) history.replaceState(history.state, "", location.pathname + location.search);
@@ -40,7 +40,7 @@ export function signIn(with_key) {
   key.value = with_key;
 }
 
-/** The key does not serve any more. The page and its draft stay. */
+/** Ends the session after the API rejected the key. The address and the draft remain. */
 export function expire() {
   if (key.value === null) return;
   keep("key", null, tab);
@@ -52,7 +52,7 @@ export function signOut() {
   try {
     for (const name of Object.keys(sessionStorage)) if (name.startsWith("ecf.")) sessionStorage.removeItem(name);
   } catch {
-    // Nothing was kept.
+    // Storage is denied, so it is empty.
   }
   expired.value = false;
   key.value = company.value = summary.value = null;

@@ -1,4 +1,4 @@
-// What stands around every view: environment, navigation, notices, keyboard.
+// The frame of every view: environment bar, navigation, notices, keyboard shortcuts.
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { waiting } from "./api.js";
@@ -142,7 +142,7 @@ function View() {
   return html`<main id="main" tabindex="-1" ref=${main}>${shown}</main>`;
 }
 
-/** A read that waits to be repeated. */
+/** Shows a pending retry with a countdown. */
 function Waiting() {
   const until = waiting.value?.until ?? 0;
   const seconds = useCountdown(until);

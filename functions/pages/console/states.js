@@ -1,4 +1,4 @@
-// Words for what the API names: states, types, environments. A name that is not here is shown as it came.
+// Labels for the API's states, types and environments. An unknown name is shown unchanged.
 import { t } from "./words.js";
 
 /** @typedef {import("./words.js").Word} Word */
@@ -42,7 +42,7 @@ export const TYPES = Object.keys(SHORT);
 /** @param {string} type */
 export const typeName = (type) => (type in SHORT ? t(SHORT[type]) : type);
 
-/** Sign of a type in the sales: credit notes are taken off, expenses are not sales. @param {string} type */
+/** The sign of a type in the sum of sales: credit notes are subtracted, purchases and expenses are not counted. @param {string} type */
 export const saleSign = (type) => (ISSUED_BUT_NOT_SOLD.includes(type) ? 0n : type === "34" ? -1n : 1n);
 
 /** @type {Record<string, { name: Word, says: Word }>} */
@@ -61,7 +61,7 @@ export function environmentWords(environment) {
 /** @type {Record<string, Word>} */
 const NO_BUYER = { 32: "Consumidor final", 43: "Gasto menor", 46: "Comprador del exterior", 47: "Proveedor del exterior" };
 
-/** Whom a receipt names, as far as the API has told. @param {any} receipt */
+/** The buyer's name, or its RNC, or the label of a type without a buyer. @param {any} receipt */
 export const buyerOf = (receipt) =>
   receipt.razon_social_comprador || receipt.rnc_comprador || (receipt.ecf_type in NO_BUYER ? t(NO_BUYER[receipt.ecf_type]) : "");
 
@@ -69,7 +69,7 @@ export const buyerOf = (receipt) =>
 export const rncText = (rnc) =>
   (rnc ?? "").replace(/^(\d)(\d\d)(\d{5})(\d)$/, "$1-$2-$3-$4").replace(/^(\d{3})(\d{7})(\d)$/, "$1-$2-$3");
 
-/** Why a receipt stopped, and what to do: [code or beginning of codes, why, what to do]. @type {[RegExp, Word, Word][]} */
+/** The cause and the fix for each `error_code` of a `failed` receipt: [pattern, cause, fix]. The first match counts. @type {[RegExp, Word, Word][]} */
 const STOPPED = [
   [/^(no_range|range_exhausted|range_expired)$/, "No había un número disponible cuando le tocaba emitirse.", "Registre una secuencia vigente y emítalo de nuevo."],
   [/^(encf_|range_numbered_)/, "El número elegido no se pudo usar.", "Emítalo de nuevo con otro número."],

@@ -1,11 +1,11 @@
-// The company's summary, which the bar, the navigation and Inicio share. One request every 30 seconds serves them all.
+// The company's summary, shared by the environment bar, the navigation and Inicio. It is refreshed every 30 seconds.
 import { signal } from "@preact/signals";
 import { get } from "./api.js";
 import { company, scope, summary } from "./session.js";
 
-/** When it was last read. */
+/** The time of the last successful read. */
 export const readAt = signal(0);
-/** Why it could not be read again. @type {import("@preact/signals").Signal<unknown>} */
+/** The error of the last read, if it failed. @type {import("@preact/signals").Signal<unknown>} */
 export const unread = signal(null);
 
 /** @param {AbortSignal} [control] */
@@ -19,12 +19,12 @@ export async function refresh(control) {
   }
 }
 
-/** Learns whom the key belongs to. @param {AbortSignal} control */
+/** Loads the company and the key's scope. @param {AbortSignal} control */
 export async function introduce(control) {
   const [profile] = await Promise.all([get("client/company", { signal: control }), refresh(control)]);
   if (control.aborted) return;
   company.value = profile;
-  // A key does not tell its own scope; the list of keys does.
+  // The profile does not contain the key's scope; the list of keys does.
   const own = (await get("client/api-keys", { signal: control })).find(({ is_current }) => is_current);
   if (own) scope.value = own.scope;
 }

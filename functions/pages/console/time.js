@@ -1,4 +1,4 @@
-// Times as Santo Domingo has them, wherever the browser is.
+// Times in the zone of Santo Domingo, whatever the zone of the browser.
 import { language, t } from "./words.js";
 
 const zone = "America/Santo_Domingo";
@@ -47,7 +47,7 @@ export function today(offset = 0) {
   return parts.slice(0, 10);
 }
 
-/** `yyyy-MM-dd` of either spelling. @param {string | null | undefined} date */
+/** `yyyy-MM-dd` from `dd-MM-yyyy` or `yyyy-MM-dd`; otherwise empty. @param {string | null | undefined} date */
 export function toIso(date) {
   const text = (date ?? "").slice(0, 10);
   const turned = /^(\d\d)-(\d\d)-(\d{4})$/.exec(text);
@@ -63,7 +63,7 @@ export function signed(text) {
   return iso && text ? `${iso}T${text.slice(11)}-04:00` : null;
 }
 
-/** "hace 3 min", or the moment if it is long ago. @param {string | number} at */
+/** "hace 3 min"; after a day, the moment. @param {string | number} at */
 export function ago(at) {
   const seconds = Math.round((Date.now() - +new Date(at)) / 1000);
   if (seconds < 60) return t("hace un momento");

@@ -1,4 +1,4 @@
-// Writes types.d.ts from the OpenAPI document: what each GET answers, by its path.
+// Writes types.d.ts from the OpenAPI document: the response type of each GET, by path.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const document = JSON.parse(readFileSync(new URL("../../../infra/openapi/public-v1.json", import.meta.url), "utf8"));

@@ -1,4 +1,4 @@
-// The parts that views are made of.
+// The components that views share.
 import { Component } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Problem } from "./api.js";
@@ -42,7 +42,7 @@ export const Card = ({ title, aside, class: more = "", children }) => html`
   </section>
 `;
 
-/** Grey blocks in the place of what is to come, after a moment. @param {{ rows?: number, class?: string }} props */
+/** Grey blocks while data load. They appear after 150 ms. @param {{ rows?: number, class?: string }} props */
 export const Skeleton = ({ rows = 4, class: more = "" }) => html`
   <div class=${`skeleton ${more}`} role="status"><span class="unseen">${t("Cargando…")}</span>
     ${Array.from({ length: rows }, () => html`<i></i>`)}
@@ -65,7 +65,7 @@ export function Copy({ text, label }) {
   </button>`;
 }
 
-/** What went wrong, in words. @param {unknown} problem @returns {string} */
+/** The message for an error. @param {unknown} problem @returns {string} */
 export function told(problem) {
   if (!(problem instanceof Problem)) return t("Algo falló en esta página.");
   const { status, code } = problem;
@@ -99,7 +99,7 @@ export function Trouble({ problem, retry }) {
   `;
 }
 
-/** An error of a view's code shows in the view's place; the rest of the page lives. */
+/** An error boundary: an exception in a view is shown in its place, and the rest of the page keeps working. */
 export class Boundary extends Component {
   /** @type {{ error: unknown }} */
   state = { error: null };
@@ -115,8 +115,8 @@ export class Boundary extends Component {
 }
 
 /**
- * Loads, and loads again: when `on` changes, every `every` ms while the tab is seen, and on `reload()`. Old data stay
- * until new ones are there; a view that is left aborts its request.
+ * Loads data, and reloads them when `on` changes, every `every` ms while the tab is visible, and on `reload()`. Old data
+ * remain until new data arrive. Leaving the view aborts the request.
  * @template T
  * @param {(signal: AbortSignal) => Promise<T>} load @param {any[]} on @param {{ every?: number }} [options]
  */
@@ -139,7 +139,7 @@ export function useLoad(load, on, { every = 0 } = {}) {
   }, [every]);
   return {
     ...state,
-    /** Whether what is shown belongs to an earlier question. */
+    /** Whether the data belong to an earlier value of `on`. */
     stale: state.data !== null && state.of !== of,
     reload: () => setTurn((n) => n + 1),
     /** @param {T} data */
@@ -148,7 +148,7 @@ export function useLoad(load, on, { every = 0 } = {}) {
 }
 
 /**
- * What `useLoad` has: the data, or what is in their place.
+ * Renders the data of `useLoad`, or a skeleton, or the error.
  * @param {{ from: { data: any, problem: unknown, at: number, reload: () => void }, rows?: number, children: (data: any) => any }} props
  */
 export function Loaded({ from, rows, children }) {
@@ -161,7 +161,7 @@ export function Loaded({ from, rows, children }) {
 }
 
 /**
- * Runs one action at a time: `busy` while under way, `problem` after a failure.
+ * Runs an action, one call at a time: `busy` while it runs, `problem` after it failed.
  * @param {(...args: any[]) => Promise<any>} action
  */
 export function useAction(action) {
@@ -223,7 +223,7 @@ export function Dialog({ title, close, children, class: more = "" }) {
 }
 
 /**
- * Asks before something that cannot be taken back.
+ * Asks for confirmation before an action that cannot be undone.
  * @param {{ title: any, children?: any, yes: string, danger?: boolean, action: () => Promise<any>, close: () => void }} props
  */
 export function Confirm({ title, children, yes, danger = false, action, close }) {
@@ -243,12 +243,12 @@ export function Confirm({ title, children, yes, danger = false, action, close })
   `;
 }
 
-/** A table that is a list of cards on a phone. @param {{ label: string, heads: any[], children: any }} props */
+/** A table that becomes a list of cards on a phone. @param {{ label: string, heads: any[], children: any }} props */
 export const Table = ({ label, heads, children }) => html`
   <div class="table"><table aria-label=${label}><thead><tr>${heads.map((head) => (head === "" ? html`<td></td>` : html`<th scope="col" class=${head.class}>${head.text ?? head}</th>`))}</tr></thead><tbody>${children}</tbody></table></div>
 `;
 
-/** The seconds until an instant, counted down. @param {number} until */
+/** The seconds left until an instant. @param {number} until */
 export function useCountdown(until) {
   const [, tick] = useState(0);
   useEffect(() => {

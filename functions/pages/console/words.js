@@ -1,5 +1,5 @@
-// The words of the page. Sources hold the Spanish text; `words.en.js` maps each to English and is fetched when somebody
-// chooses English. `npm run check` refuses a text without a translation.
+// Translations. The sources contain the Spanish text; `words.en.js` maps it to English and is loaded when the user
+// chooses English. `npm run check` rejects a text without a translation.
 import { signal } from "@preact/signals";
 import { kept, keep } from "./kept.js";
 
@@ -29,5 +29,5 @@ export function t(text, values) {
   return values ? said.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? "")) : said;
 }
 
-/** A text with one of two forms: `many(1, "{n} día", "{n} días")`. @param {number} n @param {Word} one @param {Word} more */
+/** The singular or the plural of a text: `many(1, "{n} día", "{n} días")`. @param {number} n @param {Word} one @param {Word} more */
 export const many = (n, one, more) => t(n === 1 ? one : more, { n });

@@ -1,4 +1,4 @@
-// Reads fiscal documents. The one place where text becomes a tree: as XML, never as HTML.
+// Parses fiscal documents. This is the only parser call of the console, and it never parses HTML.
 // @ts-ignore: `trustedTypes` is not in every browser, and not in TypeScript's library.
 const policy = globalThis.trustedTypes?.createPolicy("xml", { createHTML: (/** @type {string} */ text) => text });
 
@@ -22,12 +22,12 @@ class Reader {
     return here.map((element) => new Reader(element));
   }
 
-  /** The text at a path, or nothing. @param {string} path */
+  /** The text at a path, or an empty string. @param {string} path */
   text(path) {
     return this.all(path)[0]?.element.textContent?.trim() ?? "";
   }
 
-  /** Paths of all elements that hold text, each once. @returns {string[]} */
+  /** The distinct paths of all elements that contain text. @returns {string[]} */
   paths(before = "") {
     const children = [...this.element.children];
     if (children.length === 0) return [before];

@@ -2,8 +2,8 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-Z3Q5C7BY.js",
-        include_bytes!("../assets/console/chunk-Z3Q5C7BY.js.gz"),
+        "chunk-BCLY3WMS.js",
+        include_bytes!("../assets/console/chunk-BCLY3WMS.js.gz"),
     ),
     (
         "console-PWCOM6KB.css",
@@ -14,12 +14,12 @@ pub(crate) const FILES: &[(&str, &[u8])] = &[
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-UOZSZBNQ.js",
-        include_bytes!("../assets/console/later-UOZSZBNQ.js.gz"),
+        "later-6ABELI4H.js",
+        include_bytes!("../assets/console/later-6ABELI4H.js.gz"),
     ),
     (
-        "main-TYHTWVOD.js",
-        include_bytes!("../assets/console/main-TYHTWVOD.js.gz"),
+        "main-5GXXEYJP.js",
+        include_bytes!("../assets/console/main-5GXXEYJP.js.gz"),
     ),
     (
         "words.en-MQUKDEVG.js",

@@ -1,4 +1,4 @@
-// Auditoría: all evidence of two dates in one archive.
+// Auditoría: downloads the evidence between two dates as one archive.
 import { useRef, useState } from "preact/hooks";
 import { file, Problem, save } from "../api.js";
 import { html } from "../html.js";

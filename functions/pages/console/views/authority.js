@@ -1,4 +1,4 @@
-// Estado de la DGII: whether it answers, and what that means for issuing.
+// Estado de la DGII: whether the tax authority responds, and the impact on issuing.
 import { get } from "../api.js";
 import { html } from "../html.js";
 import { Icon } from "../icons.js";

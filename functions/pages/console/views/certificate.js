@@ -1,4 +1,4 @@
-// Certificado: who signs, until when, and a file looked at before it is sent.
+// Certificado: the certificates, and an upload that examines the file first.
 import { useState } from "preact/hooks";
 import { get, send } from "../api.js";
 import { html } from "../html.js";

@@ -1,4 +1,4 @@
-// Empresa: profile, rules in words, published addresses, and how prints look.
+// Empresa: profile, published addresses, settings, and the print design.
 import { useEffect, useState } from "preact/hooks";
 import { file, get, send } from "../api.js";
 import { html } from "../html.js";
@@ -59,7 +59,7 @@ const Addresses = ({ profile }) => html`<${Card} title=${t("Direcciones publicad
     ${[[t("Recepción"), one.url_recepcion], [t("Aprobación"), one.url_aceptacion], [t("Opcional"), one.url_opcional]].map(([label, url]) => html`<div><dt>${label}</dt><dd class="mono break">${url}<${Copy} text=${url} label=${label} /></dd></div>`)}</dl>`)}
 <//>`;
 
-/** Each setting as a sentence. @type {[string, Word, Word?][]} */
+/** The boolean settings with their labels. @type {[string, Word, Word?][]} */
 const SWITCHES = [
   ["hold_notes", "Retener las notas hasta que su comprobante tenga veredicto"],
   ["deliver_45", "Entregar también los gubernamentales (45) al comprador"],

@@ -1,4 +1,4 @@
-// Inicio: how sales go, what is under way, and what needs somebody.
+// Inicio: sales, receipts under way, and what needs attention.
 import { useEffect } from "preact/hooks";
 import { get } from "../api.js";
 import { Days } from "../chart.js";
@@ -16,7 +16,7 @@ import { many, t } from "../words.js";
 /** @typedef {import("../types").Gets["client/summary"]} Summary */
 /** @typedef {Summary["receipts"]["month"]} Period */
 
-/** What was validly sold: credit notes taken off, purchases and expenses left out. @param {Period} period */
+/** The accepted sales of a period: credit notes subtracted, purchases and expenses not counted. @param {Period} period */
 function sold(period) {
   let sum = 0n;
   for (const [type, { amounts }] of Object.entries(period.types)) {
@@ -30,14 +30,14 @@ const ended = (period, ...states) => states.reduce((sum, state) => sum + (period
 
 const UNDER_WAY = /** @type {const} */ (["received", "signed", "submitted", "contingency"]);
 
-/** How many receipts are in a state, without their rows. @param {string} status @param {AbortSignal} signal @param {string} [from] */
+/** The number of receipts in a state. @param {string} status @param {AbortSignal} signal @param {string} [from] */
 const total = async (status, signal, from) => (await get("client/documents", { query: { status, limit: 1, date_from: from }, signal })).total;
 
 export function Home() {
   useEffect(() => void (Date.now() - readAt.peek() > 5_000 && readAt.peek() && refresh()), []);
   const open = useLoad(
     async (signal) => {
-      // The summary does not count these yet.
+      // The summary does not contain these counts.
       const from = today(-30);
       const [rejected, failed, ...way] = await Promise.all([
         total("rejected", signal, from),

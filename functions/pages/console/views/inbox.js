@@ -1,4 +1,4 @@
-// Recibidos: what other issuers sent, and the answer to it.
+// Recibidos: receipts of other issuers, and the company's answers.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { file, get, save, send } from "../api.js";
 import { html } from "../html.js";
@@ -124,7 +124,7 @@ function Opened({ item, reload }) {
 /** @param {{ item: Item }} props */
 const Named = ({ item }) => html`<p><strong>${item.razon_social_emisor || rncText(item.rnc_emisor)}</strong> · <${Money} amount=${item.monto_total} /> · ${environmentWords(environment.value)?.name}</p>`;
 
-/** The key depends on the receipt and the answer only: sent twice, it is one answer. @param {Item} item @param {"1" | "2"} estado @param {string} [reason] */
+/** The idempotency key depends on the receipt and the answer only, so a repeated request is one answer. @param {Item} item @param {"1" | "2"} estado @param {string} [reason] */
 async function answered(item, estado, reason) {
   const { data } = await send("POST", "ecf/acecf/submit", {
     body: {
@@ -168,7 +168,7 @@ function Reject({ item, close, reload }) {
 
 const TOLD = /** @type {Record<string, Word>} */ ({ pending: "Avisando al emisor y a la DGII.", completed: "El emisor y la DGII lo saben.", refused: "No lo tomaron.", failed: "No se les pudo avisar." });
 
-/** How far the answer came. @param {{ id: string }} props */
+/** The delivery state of the answer. @param {{ id: string }} props */
 function Sent({ id }) {
   const from = useLoad((signal) => get("ecf/acecf/{public_id}", { params: { public_id: id }, signal }), [id]);
   const approval = /** @type {any} */ (from.data);

@@ -1,4 +1,4 @@
-// Emitir: a form that judges what is typed while it is typed, and issues nothing twice.
+// Emitir: a form that is validated while the user types, and that never issues a receipt twice.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { file, get, Problem, send } from "../api.js";
 import { keepDraft, keptDraft } from "../draft.js";
@@ -29,8 +29,8 @@ export function Issue() {
 }
 
 /**
- * Judges the draft a moment after the last change; what was asked before is aborted. The last totals stay while
- * findings remain.
+ * Validates the draft 450 ms after the last change and aborts the request before. The last totals remain while there
+ * are findings.
  * @param {Draft} draft @param {any} issuer
  */
 function useJudgement(draft, issuer) {
@@ -156,8 +156,8 @@ function isLineField(path, draft) {
 }
 
 /**
- * Sends the draft. What was sent is kept before it leaves: until a definite answer came, only the same body with the same
- * key is sent again.
+ * Issues the draft. The body is stored before it is sent: until a definite answer arrives, only the same body with the
+ * same key can be sent again.
  * @param {Draft} draft @param {(change: (old: Draft) => Draft) => void} setDraft @param {any} request
  */
 function useIssuing(draft, setDraft, request) {
@@ -177,7 +177,7 @@ function useIssuing(draft, setDraft, request) {
       go(`/comprobantes/${data.public_id}${headers.get("idempotency-payload-differs") === "true" ? "?difiere=1" : ""}`, { replace: true });
     } catch (problem) {
       const isUnclear = !(problem instanceof Problem) || problem.isUnclear;
-      // 503 says that nothing was kept, but the answer to an earlier try of the same body is still unknown.
+      // 503 means that nothing was stored, but the outcome of an earlier attempt with the same body may still be unknown.
       const next = isUnclear || draft.sent ? frozen : draft;
       const settled = problem instanceof Problem && [409, 413, 422].includes(problem.status) && !problem.isSignedOut ? { ...draft, sent: null } : next;
       keepDraft(settled);
@@ -204,7 +204,7 @@ function Unclear({ draft, issuing, drop }) {
   </div>`;
 }
 
-/** `?tipo=` chooses the type, `?desde=` fills in from a receipt. @param {{ draft: Draft, begin: (draft: Draft) => void }} props */
+/** `?tipo=` selects the type, `?desde=` fills the form from a receipt. @param {{ draft: Draft, begin: (draft: Draft) => void }} props */
 function Prefill({ draft, begin }) {
   const { query } = place.value;
   const from = query.get("desde");
@@ -291,7 +291,7 @@ function Buyer({ context }) {
       },
       (problem) => {
         if (problem instanceof Problem && problem.status === 404) setAnswer({ of: wanted, text: t("No está en el padrón. Revise los dígitos."), tone: "warn" });
-        // Without the register the form works as well: the dry run judges the number.
+        // Any other error: the form works without the register, since the dry run validates the number.
       },
     );
     return () => control.abort();

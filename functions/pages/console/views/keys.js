@@ -1,4 +1,4 @@
-// Claves: who may use the API for this company.
+// Claves: the API keys of the company.
 import { useState } from "preact/hooks";
 import { get, send } from "../api.js";
 import { html } from "../html.js";

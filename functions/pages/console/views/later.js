@@ -1,4 +1,4 @@
-// The views that a first visit does not need: one file more, when the first of them is opened.
+// The views that a first visit does not need, as one bundle: each request for a file is a call of the function.
 export { Audit } from "./audit.js";
 export { Authority } from "./authority.js";
 export { Certificate } from "./certificate.js";

@@ -1,4 +1,4 @@
-// On a phone: what has no tab.
+// Más: the entries of the navigation that have no tab on a phone.
 import { html } from "../html.js";
 import { Icon } from "../icons.js";
 import { to } from "../router.js";

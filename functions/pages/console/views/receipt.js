@@ -1,4 +1,4 @@
-// One receipt: how it stands, why, what it says, and what can be done with it.
+// One receipt: verdict, history, content, files and actions.
 import { useEffect, useState } from "preact/hooks";
 import { file, get, save, send } from "../api.js";
 import { html } from "../html.js";
@@ -110,7 +110,7 @@ function Verdict({ receipt }) {
   `;
 }
 
-/** Long names break after a slash on a phone. @param {string} path */
+/** Allows line breaks after slashes. @param {string} path */
 const broken = (path) => path.replaceAll("/", "/\u200b");
 
 const DELIVERIES = /** @type {Record<string, Word>} */ ({
@@ -122,7 +122,7 @@ const DELIVERIES = /** @type {Record<string, Word>} */ ({
   given_up: "No se pudo entregar",
 });
 
-/** What happened, in its order, then what is expected next. @param {{ receipt: Receipt }} props */
+/** The history in order, then the next expected step. @param {{ receipt: Receipt }} props */
 function Line({ receipt }) {
   const { status } = receipt;
   /** @type {{ tone: string, icon: string, text: string, at?: string | null, says?: string | null }[]} */

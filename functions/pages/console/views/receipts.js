@@ -1,4 +1,4 @@
-// Comprobantes: all that was issued. Filters live in the address, so Back and links work.
+// Comprobantes: the list of issued receipts. Filters are part of the address, so Back and links work.
 import { useEffect, useState } from "preact/hooks";
 import { get, save } from "../api.js";
 import { cell } from "../csv.js";
@@ -97,7 +97,7 @@ function Rows({ items, stale }) {
     })}<//></div>`;
 }
 
-/** A page begins behind a row, so it does not shift while receipts arrive. @param {{ data: any, before: number }} props */
+/** Pages are addressed by cursor, so they do not shift while receipts arrive. @param {{ data: any, before: number }} props */
 function Pages({ data, before }) {
   const last = before + data.items.length;
   return html`<nav class="pages" aria-label=${t("Páginas")}>

@@ -1,4 +1,4 @@
-// Secuencias: the ranges of numbers that the DGII granted.
+// Secuencias: the number ranges that the DGII authorized.
 import { useState } from "preact/hooks";
 import { get, send } from "../api.js";
 import { html } from "../html.js";

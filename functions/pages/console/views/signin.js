@@ -1,4 +1,4 @@
-// The one thing that the page asks of a stranger: a key.
+// Sign-in by API key.
 import { useState } from "preact/hooks";
 import { Problem, tried } from "../api.js";
 import { html } from "../html.js";

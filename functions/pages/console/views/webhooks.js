@@ -1,4 +1,4 @@
-// Webhooks: where your system is told, what it was told, and what it answered.
+// Webhooks: subscriptions, tests and deliveries.
 import { useState } from "preact/hooks";
 import { get, send } from "../api.js";
 import { html } from "../html.js";
@@ -10,7 +10,7 @@ import { t } from "../words.js";
 
 /** @typedef {import("../words.js").Word} Word */
 
-/** The events that say something; the API has the list. */
+/** The events that are delivered; docs/webhooks.md lists them. */
 const EVENTS = /** @type {[string, Word][]} */ ([
   ["accepted", "Aceptado por la DGII"],
   ["conditionally_accepted", "Aceptado con observaciones"],
@@ -51,7 +51,7 @@ export function Webhooks() {
   <//>`;
 }
 
-/** A secret that is shown once. @param {{ secret: string, help: string, close: () => void }} props */
+/** Shows a secret that cannot be shown again. @param {{ secret: string, help: string, close: () => void }} props */
 export const Once = ({ secret, help, close }) => html`
   <div class="notice warn"><${Icon} name="key" /><div><strong>${t("Cópielo ahora: no se vuelve a mostrar.")}</strong><p>${help}</p></div></div>
   <p class="secret"><code class="break">${secret}</code> <${Copy} text=${secret} label=${t("secreto")} /></p>
