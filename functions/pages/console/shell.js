@@ -62,7 +62,7 @@ function Entry({ route }) {
   const unread = route.path === "/recibidos" ? summary.value?.inbox.unread : 0;
   return html`<a href=${to(route.path)} aria-current=${isHere(route.path) ? "page" : undefined}>
     <${Icon} name=${route.icon} /><span>${t(route.title)}</span>
-    ${unread ? html`<b class="count" aria-label=${t("{n} por responder", { n: unread })}>${unread}</b>` : null}
+    ${unread ? html`<b class="count" aria-hidden="true">${unread}</b><span class="unseen">${t("{n} por responder", { n: unread })}</span>` : null}
   </a>`;
 }
 

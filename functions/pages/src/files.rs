@@ -2,8 +2,8 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-BCLY3WMS.js",
-        include_bytes!("../assets/console/chunk-BCLY3WMS.js.gz"),
+        "chunk-HKQMYTHE.js",
+        include_bytes!("../assets/console/chunk-HKQMYTHE.js.gz"),
     ),
     (
         "console-PWCOM6KB.css",
@@ -14,12 +14,12 @@ pub(crate) const FILES: &[(&str, &[u8])] = &[
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-6ABELI4H.js",
-        include_bytes!("../assets/console/later-6ABELI4H.js.gz"),
+        "later-4J2FWIYQ.js",
+        include_bytes!("../assets/console/later-4J2FWIYQ.js.gz"),
     ),
     (
-        "main-5GXXEYJP.js",
-        include_bytes!("../assets/console/main-5GXXEYJP.js.gz"),
+        "main-EBLPK6ZL.js",
+        include_bytes!("../assets/console/main-EBLPK6ZL.js.gz"),
     ),
     (
         "words.en-MQUKDEVG.js",

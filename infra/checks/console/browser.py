@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from local import root, target
+from playwright.sync_api import expect
 
 sources = root / "functions/pages/console"
 pictures = target / "console"
@@ -18,6 +19,7 @@ LOOKS = {
     "phone": {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True},
 }
 PATIENCE = 20_000
+expect.set_options(timeout=PATIENCE)
 AXE = sources / "node_modules/axe-core/axe.min.js"
 # What a browser writes when a request was refused; tests that expect a refusal say so.
 REFUSED = "Failed to load resource"
@@ -135,8 +137,14 @@ def loaded(page):
 def accessible(page, where):
     """What axe-core finds: nothing."""
     page.evaluate(AXE.read_text())
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then(({violations}) => violations.map(v => [v.id, v.nodes.map(n => n.target.join(' ') + ' ' + n.failureSummary).slice(0, 3)]))")
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations'], iframes: false}).then(({violations}) => violations.map(v => [v.id, v.nodes.map(n => n.target.join(' ') + ' ' + n.failureSummary).slice(0, 3)]))")
     assert not found, (where, found)
+
+
+def closed(page):
+    """Ends a page whose requests are still answered by a test."""
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
 
 
 def fits(page, where):

@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 from browser import example
 
-REFUSAL = {"codigo": "145", "mensaje": "El RNC del comprador no existe."}
+# A code that the service explains.
+REFUSAL = {"codigo": "1209", "mensaje": "El número de comprobante ya fue utilizado."}
 
 
 def registered(console, rnc, name):

@@ -3,7 +3,7 @@
 import json
 import re
 
-from browser import REFUSED, accessible, loaded, opened
+from browser import REFUSED, accessible, closed, loaded, opened
 from playwright.sync_api import expect
 
 
@@ -47,13 +47,16 @@ def waits(browser, console):
         accessible(page, words)
         page.get_by_role("navigation", name="Páginas").or_(page.get_by_text("Todavía no hay comprobantes.")).wait_for()
         expect(page.get_by_text(words)).to_have_count(0)
-        page.context.close()
+        closed(page)
     slow = console.page(browser)
-    slow.route(re.compile("/client/sequences"), lambda route: (slow.wait_for_timeout(2_000), route.fallback()))
+    held = []
+    slow.route(re.compile("/client/sequences"), held.append)
     slow.get_by_role("link", name="Secuencias").first.click()
     expect(slow.locator("main .skeleton")).to_be_visible()
+    accessible(slow, "loading")
+    held[0].fallback()
     loaded(slow)
-    slow.context.close()
+    closed(slow)
     console.was_quiet(allowed=(REFUSED,))
 
 
@@ -72,7 +75,7 @@ def cut_off(browser, console):
     page.get_by_role("button", name="Intentar de nuevo").click()
     page.get_by_role("table", name="Claves").wait_for()
     console.was_quiet(allowed=(REFUSED,))
-    page.context.close()
+    closed(page)
 
 
 def broken(browser, console):
@@ -93,7 +96,7 @@ def broken(browser, console):
     page.get_by_role("heading", name="Exportar la evidencia").wait_for()
     console.problems[:] = [text for text in console.problems if "null" not in text]
     console.was_quiet(allowed=(REFUSED,))
-    page.context.close()
+    closed(page)
 
 
 def drafted(page, reference):
@@ -141,9 +144,8 @@ def taken_and_lost(browser, console):
     page.wait_for_url(re.compile("/comprobantes/[0-9a-z]+$"))
     assert len(sent) == 2 and sent[0] == sent[1], "another body was sent the second time"
     is_once(console, "cortado-1")
-    page.go_back()
     console.was_quiet(allowed=(REFUSED,))
-    page.context.close()
+    closed(page)
 
 
 def refused_for_now(browser, console):
@@ -157,7 +159,7 @@ def refused_for_now(browser, console):
     page.wait_for_url(re.compile("/comprobantes/[0-9a-z]+$"))
     is_once(console, "ocupado-1")
     console.was_quiet(allowed=(REFUSED,))
-    page.context.close()
+    closed(page)
 
 
 def signed_out_in_the_middle(browser, console):
@@ -175,7 +177,7 @@ def signed_out_in_the_middle(browser, console):
     page.wait_for_url(re.compile("/comprobantes/[0-9a-z]+$"))
     is_once(console, "afuera-1")
     console.was_quiet(allowed=(REFUSED,))
-    page.context.close()
+    closed(page)
 
 
 def two_tabs(browser, console):
@@ -188,7 +190,7 @@ def two_tabs(browser, console):
         page.wait_for_url(re.compile("/comprobantes/[0-9a-z]+$"))
     for number, page in enumerate(pages):
         is_once(console, f"pestana-{number}")
-        page.context.close()
+        closed(page)
     console.was_quiet(allowed=(REFUSED,))
 
 
@@ -204,4 +206,4 @@ def forbidden(browser, console):
         loaded(page)
         expect(page.get_by_role("button", name=button)).to_have_count(0)
     console.was_quiet(allowed=(REFUSED,))
-    page.context.close()
+    closed(page)

@@ -3,7 +3,7 @@ rejected and issue it again, approve and reject what others sent."""
 
 import re
 
-from browser import accessible, loaded
+from browser import REFUSED, accessible, loaded
 from companies import REFUSAL, issued, judged_otherwise, published, registered, sent_to_demo
 from playwright.sync_api import expect
 
@@ -20,7 +20,7 @@ def check(browser, console):
     keyboard(page)
     csv(page)
     # A look-up in the register of somebody who is not there answers 404.
-    console.was_quiet(allowed=("Failed to load resource",))
+    console.was_quiet(allowed=(REFUSED,))
     page.context.close()
     print("console: issued, printed, taken back, corrected, approved and rejected")
 

@@ -4,7 +4,7 @@ nothing is noted, and a picture is kept."""
 import base64
 import re
 
-from browser import LOOKS, accessible, fits, loaded, opened, pictures
+from browser import LOOKS, REFUSED, accessible, fits, loaded, opened, pictures
 from companies import full_desk, registered
 from playwright.sync_api import expect
 
@@ -77,7 +77,7 @@ def signed_out(browser, console):
     page.get_by_role("heading", name="Inicio", exact=True).wait_for()
     stored = page.evaluate("JSON.stringify([{...localStorage}, document.cookie])")
     assert console.ready["api_key"] not in stored, "the key is kept beyond the tab"
-    console.was_quiet(allowed=("Failed to load resource",))
+    console.was_quiet(allowed=(REFUSED,))
     page.context.close()
 
 
