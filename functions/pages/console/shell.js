@@ -19,8 +19,9 @@ export function App() {
   useEffect(() => {
     if (!current) return;
     const control = new AbortController();
-    introduce(control.signal).catch(() => {});
-    const timer = setInterval(() => document.hidden || refresh(control.signal), 30_000);
+    const start = () => introduce(control.signal).catch(() => {}); // Views show their own errors; the next turn tries again.
+    const timer = setInterval(() => document.hidden || (company.peek() ? refresh(control.signal) : start()), 30_000);
+    start();
     return () => (control.abort(new DOMException("left", "AbortError")), clearInterval(timer));
   }, [current]);
   useKeys();

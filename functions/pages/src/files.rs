@@ -2,24 +2,24 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-HKQMYTHE.js",
-        include_bytes!("../assets/console/chunk-HKQMYTHE.js.gz"),
+        "chunk-5QO6O3MZ.js",
+        include_bytes!("../assets/console/chunk-5QO6O3MZ.js.gz"),
     ),
     (
-        "console-PWCOM6KB.css",
-        include_bytes!("../assets/console/console-PWCOM6KB.css.gz"),
+        "console-YM3QTF4D.css",
+        include_bytes!("../assets/console/console-YM3QTF4D.css.gz"),
     ),
     (
         "icon-33361B34.svg",
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-4J2FWIYQ.js",
-        include_bytes!("../assets/console/later-4J2FWIYQ.js.gz"),
+        "later-PVVC4WPD.js",
+        include_bytes!("../assets/console/later-PVVC4WPD.js.gz"),
     ),
     (
-        "main-EBLPK6ZL.js",
-        include_bytes!("../assets/console/main-EBLPK6ZL.js.gz"),
+        "main-6U3N75L2.js",
+        include_bytes!("../assets/console/main-6U3N75L2.js.gz"),
     ),
     (
         "words.en-MQUKDEVG.js",

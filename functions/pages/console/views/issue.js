@@ -7,11 +7,11 @@ import { applies, body, BUYER, drafted, example, freshDraft, freshLine, isBegun,
 import { html } from "../html.js";
 import { Icon } from "../icons.js";
 import { go, place, to } from "../router.js";
-import { company, environment } from "../session.js";
+import { company, environment, key } from "../session.js";
 import { environmentWords, TYPES, typeName } from "../states.js";
 import { refresh } from "../summary.js";
 import { civil } from "../time.js";
-import { Card, Confirm, Dialog, Field, may, Money, Page, Skeleton, Trouble, useCountdown } from "../ui.js";
+import { Card, Confirm, Dialog, Field, Loaded, may, Money, Page, Trouble, useCountdown, useLoad } from "../ui.js";
 import { many, t } from "../words.js";
 import { parse } from "../xml.js";
 
@@ -23,9 +23,9 @@ const FIRST = ["31", "32", "34", "45", "44"];
 const QUIET = 450;
 
 export function Issue() {
-  const issuer = company.value;
+  const from = useLoad(async (signal) => (company.value ??= await get("client/company", { signal })), [key.value]);
   if (!may("issue")) return html`<${Page} title=${t("Emitir")}><div class="notice warn"><${Icon} name="key" /><div>${t("Esta clave no puede emitir. Entre con una de alcance completo o de emisión.")}</div></div><//>`;
-  return issuer ? html`<${Form} issuer=${issuer} />` : html`<${Skeleton} rows=${8} />`;
+  return html`<${Loaded} from=${from} rows=${8}>${(/** @type {any} */ issuer) => html`<${Form} issuer=${issuer} />`}<//>`;
 }
 
 /**
