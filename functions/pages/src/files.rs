@@ -6,8 +6,8 @@ pub(crate) const FILES: &[(&str, &[u8])] = &[
         include_bytes!("../assets/console/chunk-5QO6O3MZ.js.gz"),
     ),
     (
-        "console-YM3QTF4D.css",
-        include_bytes!("../assets/console/console-YM3QTF4D.css.gz"),
+        "console-VBJO3QPC.css",
+        include_bytes!("../assets/console/console-VBJO3QPC.css.gz"),
     ),
     (
         "icon-33361B34.svg",

@@ -39,7 +39,7 @@ def shown(browser, console, places, look, colours, key, name):
     for place in places:
         opened(page, f"{console.address}/console{'' if place == '/' else place}")
         if page.locator(".print").count():
-            page.locator(".print iframe").wait_for()
+            page.get_by_role("link", name="Abrir e imprimir").wait_for()
         expect(page).to_have_title(re.compile("^TesteCF · "))
         fits(page, f"{name} {place}")
         accessible(page, f"{name} {place}")
