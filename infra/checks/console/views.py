@@ -4,7 +4,7 @@ nothing is noted, and a picture is kept."""
 import base64
 import re
 
-from browser import LOOKS, REFUSED, accessible, fits, loaded, opened, pictures
+from browser import LOOKS, REFUSED, accessible, closed, fits, loaded, opened, pictures
 from companies import full_desk, registered
 from playwright.sync_api import expect
 
@@ -29,6 +29,8 @@ def check(browser, console):
         shown(browser, console, PLACES, look, "light", empty, f"empty-{look}-light")
     signed_out(browser, console)
     english(browser, console)
+    more_members(browser, console)
+    link_in_an_open_tab(browser, console)
     soon(browser, console)
     print(f"console: {len(full)} views of a full desk, {len(PLACES)} of an empty one, {', '.join(LOOKS)}, light and dark")
 
@@ -92,6 +94,53 @@ def english(browser, console):
     page.get_by_role("button", name="Español").click()
     page.get_by_role("heading", name="Emitir", exact=True).wait_for()
     loaded(page)
+    console.was_quiet()
+    page.context.close()
+
+
+def more_members(browser, console):
+    """Members that the API may add are shown when they are there: buyer, amount and date in the list, a series by day."""
+    page = console.page(browser)
+
+    def with_days(route):
+        came = route.fetch()
+        body = came.json()
+        days = [{"date": f"2026-11-{day:02}", "created": day, "states": {"accepted": day, "rejected": day % 3}} for day in range(1, 31)]
+        body["receipts"]["days"] = days
+        route.fulfill(response=came, json=body)
+
+    def with_buyers(route):
+        came = route.fetch()
+        body = came.json()
+        for row in body["items"]:
+            row |= {"razon_social_comprador": "CLIENTE ÑANDÚ SRL", "rnc_comprador": "101672919", "monto_total": "1234567.80", "fecha_emision": "27-11-2026"}
+        route.fulfill(response=came, json=body)
+
+    page.route(re.compile("/client/summary$"), with_days)
+    page.route(re.compile("/client/documents\\?.*limit=25"), with_buyers)
+    for look, size in LOOKS.items():
+        page.set_viewport_size(size["viewport"])
+        opened(page, f"{console.address}/console")
+        page.locator(".chart rect").first.wait_for()
+        accessible(page, f"chart, {look}")
+        fits(page, f"chart, {look}")
+        opened(page, f"{console.address}/console/comprobantes")
+        expect(page.locator("tbody tr").first).to_contain_text("1,234,567.80")
+        expect(page.locator("tbody tr").first).to_contain_text("CLIENTE ÑANDÚ SRL")
+        accessible(page, f"list, {look}")
+        fits(page, f"list, {look}")
+        page.screenshot(path=pictures / f"list-{look}.png")
+    console.was_quiet()
+    closed(page)
+
+
+def link_in_an_open_tab(browser, console):
+    page = console.page(browser)
+    page.get_by_role("button", name="Salir").click()
+    page.get_by_label("Clave de API").wait_for()
+    page.evaluate(f"location.hash = 'key={console.ready['api_key']}'")
+    page.get_by_role("heading", name="Inicio", exact=True).wait_for()
+    assert "key" not in page.url, page.url
     console.was_quiet()
     page.context.close()
 
