@@ -2,8 +2,8 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-5QO6O3MZ.js",
-        include_bytes!("../assets/console/chunk-5QO6O3MZ.js.gz"),
+        "chunk-PVIGMQ7Q.js",
+        include_bytes!("../assets/console/chunk-PVIGMQ7Q.js.gz"),
     ),
     (
         "console-VBJO3QPC.css",
@@ -14,15 +14,15 @@ pub(crate) const FILES: &[(&str, &[u8])] = &[
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-PVVC4WPD.js",
-        include_bytes!("../assets/console/later-PVVC4WPD.js.gz"),
+        "later-NSZZG45W.js",
+        include_bytes!("../assets/console/later-NSZZG45W.js.gz"),
     ),
     (
-        "main-6U3N75L2.js",
-        include_bytes!("../assets/console/main-6U3N75L2.js.gz"),
+        "main-SKBVWVLC.js",
+        include_bytes!("../assets/console/main-SKBVWVLC.js.gz"),
     ),
     (
-        "words.en-MQUKDEVG.js",
-        include_bytes!("../assets/console/words.en-MQUKDEVG.js.gz"),
+        "words.en-LEQ2YZ7H.js",
+        include_bytes!("../assets/console/words.en-LEQ2YZ7H.js.gz"),
     ),
 ];

@@ -3,7 +3,7 @@ import { useRef, useState } from "preact/hooks";
 import { file, Problem, save } from "../api.js";
 import { html } from "../html.js";
 import { Icon } from "../icons.js";
-import { civil, today } from "../time.js";
+import { civil, day, today } from "../time.js";
 import { Card, Field, Page, Trouble, useAction } from "../ui.js";
 import { t } from "../words.js";
 
@@ -57,7 +57,7 @@ export function Audit() {
           ? html`<div class="notice warn" role="alert"><${Icon} name="alert" /><div><strong>${t("Es demasiado para un solo archivo. Descárguelo por partes:")}</strong>
               <div class="actions left">${tooLarge.ctx.ranges.map((/** @type {any} */ range) => {
                 const of = Array.isArray(range) ? { date_from: range[0], date_to: range[1] } : range;
-                return html`<button type="button" class="button" disabled=${exporting.busy} onClick=${() => exporting.run({ date_from: of.date_from, date_to: of.date_to })}>${civil(of.date_from)} – ${civil(of.date_to)}</button>`;
+                return html`<button type="button" class="button" disabled=${exporting.busy} onClick=${() => exporting.run({ date_from: of.date_from, date_to: of.date_to })}>${day(of.date_from)} – ${day(of.date_to)}</button>`;
               })}</div></div></div>`
           : exporting.problem && html`<${Trouble} problem=${exporting.problem} />`
       }

@@ -105,7 +105,7 @@ function Verdict({ receipt }) {
           : messages.map((/** @type {any} */ message) => html`<blockquote>«${message.valor}» ${message.codigo ? html`<code>${message.codigo}</code>` : null}</blockquote>`)
       }
       ${status === "rejected" && answer?.secuenciaUtilizada !== undefined && html`<p class="help">${answer.secuenciaUtilizada ? t("El número quedó usado: el nuevo comprobante lleva otro.") : t("El número no quedó usado.")}</p>`}
-      ${receipt.number_to_annul && html`<p class="help">${t("Anule el número {encf} en Secuencias.", { encf: receipt.encf })}</p>`}
+      ${receipt.error_code === "number_to_annul" && html`<p><a href=${to("/secuencias")}>${t("Anule el número {encf} en Secuencias.", { encf: receipt.encf })}</a></p>`}
     </section>
   `;
 }
@@ -117,8 +117,9 @@ const DELIVERIES = /** @type {Record<string, Word>} */ ({
   not_listed: "No recibe e-CF: entréguele el impreso",
   received: "Recibido por el comprador",
   pending: "Entregando al comprador",
-  not_received: "El comprador no lo recibió",
-  unverified: "No se pudo comprobar la entrega",
+  not_received: "El sistema del comprador no lo tomó",
+  unverified: "El comprador lo recibió, con un acuse que no vale",
+  not_sent: "Solo va a la DGII",
   given_up: "No se pudo entregar",
 });
 
@@ -138,7 +139,7 @@ function Line({ receipt }) {
   for (const stage of receipt.stages ?? []) if (stage.name === "notified") push("ok", "hook", t("Su sistema recibió el aviso"), stage.at);
   const delivery = receipt.buyer_delivery;
   if (delivery) {
-    const isDone = ["received", "not_listed"].includes(delivery.status);
+    const isDone = ["received", "not_listed", "not_sent"].includes(delivery.status);
     push(isDone ? "ok" : delivery.status === "pending" ? "busy" : "warn", isDone ? "check" : "clock", delivery.status in DELIVERIES ? t(DELIVERIES[delivery.status]) : delivery.status, delivery.updated_at, delivery.reason);
   }
   const answer = receipt.buyer_answer;
