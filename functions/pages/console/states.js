@@ -80,7 +80,7 @@ const STOPPED = [
   [/^note_/, "La nota ya no coincide con el comprobante que modifica.", "Emítala de nuevo."],
   [/^(payload_unreadable|signed_xml_missing)$/, "No se pudo leer lo que estaba guardado.", "Avise a soporte con el número de la solicitud."],
   [/^outcome_unknown$/, "Enviado, sin respuesta.", "No lo emita de nuevo; soporte lo está revisando."],
-  [/^refused$/, "La DGII no lo tomó y no dio veredicto.", "Corrija lo que dice el mensaje y emítalo de nuevo."],
+  [/^(refused|\d+)$/, "La DGII no lo tomó y no dio veredicto.", "Corrija lo que dice el mensaje y emítalo de nuevo."],
   [/./, "Ya no cumple una regla.", "Corrija lo que dice el mensaje y emítalo de nuevo."],
 ];
 

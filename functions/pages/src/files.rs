@@ -2,8 +2,8 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-PVIGMQ7Q.js",
-        include_bytes!("../assets/console/chunk-PVIGMQ7Q.js.gz"),
+        "chunk-UOTW3DKG.js",
+        include_bytes!("../assets/console/chunk-UOTW3DKG.js.gz"),
     ),
     (
         "console-VBJO3QPC.css",
@@ -14,12 +14,12 @@ pub(crate) const FILES: &[(&str, &[u8])] = &[
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-NSZZG45W.js",
-        include_bytes!("../assets/console/later-NSZZG45W.js.gz"),
+        "later-36MZS4X4.js",
+        include_bytes!("../assets/console/later-36MZS4X4.js.gz"),
     ),
     (
-        "main-SKBVWVLC.js",
-        include_bytes!("../assets/console/main-SKBVWVLC.js.gz"),
+        "main-JCJI7KQY.js",
+        include_bytes!("../assets/console/main-JCJI7KQY.js.gz"),
     ),
     (
         "words.en-LEQ2YZ7H.js",
