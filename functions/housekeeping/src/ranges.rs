@@ -23,7 +23,7 @@ const PER_SHARD: usize = 50;
 const STRETCHES: usize = 5;
 /// A certificate with fewer days left is named in the log. The alarm uses the same number.
 const CERTIFICATE_DAYS: u64 = 15;
-/// Days left at which companies are told of their certificate, each once.
+/// Days left at which a company gets an event about its certificate, once for each.
 const CERTIFICATE_NEWS: [u64; 4] = [1, 7, 15, 30];
 /// Three times the time limit of the slowest function that takes numbers: no request uses a number any more after that.
 const DEAD_AFTER: SignedDuration = SignedDuration::from_mins(3);

@@ -1,4 +1,4 @@
-//! Health of the service, state of the tax authority, register of taxpayers, notices, and the published contract.
+//! Health of the service, state of the tax authority, register of taxpayers, and notices.
 //!
 //! | Route | Handler |
 //! |---|---|
@@ -6,13 +6,9 @@
 //! | `GET /api/v1/taxauth/status…` | [`taxauth`]: whether the tax authority can, and the impact if it cannot |
 //! | `GET /api/v1/taxauth/rnc/{rnc}` | [`rnc`]: a taxpayer of the authority's register |
 //! | `GET /api/v1/notices/changes`, `/{public_id}` | [`notices`]: notices of the operator |
-//! | `GET /openapi/public-v1.json` | [`openapi`]: the contract, as checked in |
-//! | `GET /api-reference`, `/{file}` | [`reference`]: an interactive view of the contract |
 
 mod health;
 mod notices;
-mod openapi;
-mod reference;
 mod rnc;
 mod taxauth;
 
@@ -90,10 +86,7 @@ impl FromRef<App> for Keys {
     taxauth::refresh,
     rnc::show,
     notices::changes,
-    notices::show,
-    openapi::openapi,
-    reference::page,
-    reference::file
+    notices::show
 ))]
 pub struct Contract;
 
@@ -114,9 +107,6 @@ pub fn router(app: App) -> Router {
         .route("/api/v1/taxauth/rnc/{rnc}", get(rnc::show))
         .route("/api/v1/notices/changes", get(notices::changes))
         .route("/api/v1/notices/{public_id}", get(notices::show))
-        .route("/openapi/public-v1.json", get(openapi::openapi))
-        .route("/api-reference", get(reference::page))
-        .route("/api-reference/{file}", get(reference::file))
         .with_state(app);
     ecf_api::finish(routes)
 }

@@ -39,6 +39,7 @@ pub fn mount(name: &str, env: &Env, clients: &Clients, clock: Clock) -> Result<M
         "documents" => Mounted::Http(documents::router(documents::App::from_env(env, clients, clock)?)),
         "inbox" => Mounted::Http(inbox::router(inbox::App::from_env(env, clients, clock)?)),
         "issuing" => Mounted::Http(issuing::router(issuing::App::from_env(env, clients, clock)?)),
+        "pages" => Mounted::Http(pages::router()),
         "reception" => Mounted::Http(reception::router(reception::App::from_env(env, clients, clock)?)),
         "signup" => Mounted::Http(signup::router(signup::App::from_env(env, clients, clock)?)),
         "status" => Mounted::Http(status::router(status::App::from_env(env, clients, clock)?)),

@@ -29,7 +29,7 @@ impl Local {
         ready.to_string()
     }
 
-    /// The URL, the API key, and two curl lines.
+    /// The console, signed in, the URL, the API key, and two curl lines.
     pub fn ready_text(&self) -> String {
         let (base, demo) = (self.base_url(), self.demo());
         let key = format!("demo-{}", self.clock().now().as_second());
@@ -39,6 +39,7 @@ impl Local {
         });
         format!(
             "\n\
+             console         {base}/console#key={api_key}\n\
              e-CF service    {base}/api/v1\n\
              tax authority   {simulator} (simulated)\n\
              demo company    {name}, RNC {rnc}, environment TesteCF\n\

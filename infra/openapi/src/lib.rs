@@ -79,6 +79,7 @@ pub fn document() -> Result<String, OpenapiError> {
         approvals::Contract::openapi(),
         webhooks::Contract::openapi(),
         status::Contract::openapi(),
+        pages::Contract::openapi(),
         directory::Contract::openapi(),
     ] {
         contract.merge(part);

@@ -237,7 +237,7 @@ payload! {
 }
 
 payload! {
-    /// The company's certificate expires soon; each threshold is told once.
+    /// The company's certificate expires soon; each threshold is reported once.
     CertificateExpiringEvent<'a> {
         environment: &'a str = text("The environment that was looked at; the certificate serves all"),
         serial_number: &'a str = text("Its serial number"),
@@ -342,7 +342,7 @@ pub enum News<'a> {
         certificate: &'a CertificateSummary,
         /// How many whole days are left.
         days_left: u64,
-        /// The threshold that was passed; each is told once.
+        /// The threshold that was passed; each is reported once.
         threshold_days: u64,
     },
     /// A webhook was switched off, because it failed for too long.

@@ -18,7 +18,7 @@ async fn nothing_due_means_a_few_queries_and_nothing_written_or_queued() {
     world.signed("E310000000001").await;
     world.told("E310000000002").await;
     world.failed("E310000000003").await;
-    // The failure is told once.
+    // The failure is reported once.
     run(&world.app).await.unwrap();
     assert_eq!(world.announced().await.len(), 1);
     world.advance(TEN_MINUTES - SignedDuration::from_secs(1));

@@ -318,7 +318,7 @@ async fn p14_a_range_that_runs_low_is_told_by_the_run_after_the_request_that_cro
         (&told[0]["event"], &told[0]["remaining"]),
         (&"sequence.low".into(), &20.into())
     );
-    // Told once; the numbers that nobody used are found in their own time.
+    // Reported once; the numbers that nobody used are found in their own time.
     world.take().await;
     run(&world.app).await.unwrap();
     assert_eq!(world.announced().await, [serde_json::Value::Null; 0]);

@@ -27,7 +27,7 @@ pub struct Particulars {
 }
 
 impl Particulars {
-    /// The attributes. The ITBIS is always written, so that it tells whether a record has its particulars.
+    /// The attributes. The ITBIS is always written, so that it shows whether a record has its particulars.
     pub(super) fn attributes(&self) -> [(&'static str, Option<AttributeValue>); 2] {
         [
             (TOTAL_ITBIS, Some(text(self.total_itbis.as_deref().unwrap_or_default()))),

@@ -65,7 +65,7 @@ impl Table {
         now: Timestamp,
     ) -> Result<Searched, StoreError> {
         let mut found = Vec::new();
-        // The first step is small: it also tells how many there are.
+        // The first step is small: it also counts how many there are.
         let mut step = PageRequest {
             limit: 1,
             offset: 0,

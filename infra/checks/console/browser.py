@@ -1,0 +1,153 @@
+"""The console that is tested: who serves it, pages that notice what must not happen, and what the tests ask the API."""
+
+import contextlib
+import json
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from local import root, target
+from playwright.sync_api import expect
+
+sources = root / "functions/pages/console"
+pictures = target / "console"
+LOOKS = {
+    "desktop": {"viewport": {"width": 1280, "height": 900}},
+    "phone": {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True},
+}
+PATIENCE = 20_000
+expect.set_options(timeout=PATIENCE)
+AXE = sources / "node_modules/axe-core/axe.min.js"
+# What a browser writes when a request was refused; tests that expect a refusal say so.
+REFUSED = "Failed to load resource"
+
+
+@dataclass
+class Console:
+    """The system, who serves the console before it, and the companies that use it."""
+
+    ready: dict
+    address: str
+    place: Path
+    problems: list = field(default_factory=list)
+
+    def api(self, method, path, body=None, key=None):
+        """The status and the body of the API's answer."""
+        headers = {"X-API-Key": key or self.ready["api_key"], "Content-Type": "application/json"}
+        return asked(method, f"{self.ready['base_url']}/api/v1/{path}", body, headers)
+
+    def authority(self, method, path, body):
+        """Orders something of the simulated tax authority."""
+        status, answer = asked(method, f"{self.ready['simulator_url']}/_control/{path}", body, {"Content-Type": "application/json"})
+        assert status == 200, (status, answer)
+
+    def settled(self, external_id, states=("accepted", "conditionally_accepted", "rejected"), key=None):
+        """The receipt with this id, once it is in one of the states."""
+        for _ in range(100):
+            _, answer = self.api("GET", f"client/documents?external_id={external_id}", key=key)
+            found = answer["items"]
+            if found and found[0]["status"] in states:
+                return found[0]
+            wait()
+        raise AssertionError(f"{external_id} is not in {states}")
+
+    def page(self, browser, look="desktop", key=None, **options):
+        """A page that is signed in by a link, and that notes errors and foreign requests."""
+        page = browser.new_context(locale="es-DO", **LOOKS[look], **options).new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("console", lambda message: self.noted(message.text) if message.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: self.noted(str(error)))
+        own = (self.address, "data:", "blob:", "chrome-extension://")
+        page.on("request", lambda request: None if request.url.startswith(own) else self.noted(f"another host: {request.url}"))
+        page.goto(f"{self.address}/console#key={key or self.ready['api_key']}")
+        page.get_by_role("heading", name="Inicio", exact=True).wait_for()
+        assert "key" not in page.url, f"the key stays in the address: {page.url}"
+        return page
+
+    def noted(self, text):
+        self.problems.append(text)
+
+    def was_quiet(self, *, allowed=()):
+        """Nothing was noted but what is allowed."""
+        loud = [text for text in self.problems if not any(part in text for part in allowed)]
+        self.problems.clear()
+        assert not loud, loud
+
+
+def asked(method, url, body, headers):
+    data = None if body is None else json.dumps(body).encode()
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, data, headers, method=method)) as answer:
+            return answer.status, json.loads(answer.read() or "null")
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read() or "null")
+
+
+def wait(seconds=0.1):
+    time.sleep(seconds)
+
+
+@contextlib.contextmanager
+def served(ready, place):
+    """The console as the system serves it. A program of before it did has the sources' own server before it."""
+    if not_there(f"{ready['base_url']}/console"):
+        with served_by_the_sources(ready) as address:
+            yield Console(ready, address, place)
+    else:
+        yield Console(ready, ready["base_url"], place)
+
+
+@contextlib.contextmanager
+def served_by_the_sources(ready):
+    server = subprocess.Popen(["node", sources / "dev.mjs", "0", ready["base_url"]], stdout=subprocess.PIPE, text=True)
+    try:
+        yield server.stdout.readline().strip().removesuffix("/console")
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+def not_there(url):
+    try:
+        urllib.request.urlopen(url).close()
+    except urllib.error.HTTPError:
+        return True
+    return False
+
+
+def example(ecf_type):
+    """The published example of a type."""
+    return json.loads((root / f"infra/openapi/examples/{ecf_type}.json").read_text())
+
+
+def opened(page, address):
+    """Opens a view and waits until its data are there."""
+    page.goto(address)
+    page.locator("main h1, main h2").first.wait_for()
+    loaded(page)
+
+
+def loaded(page):
+    page.wait_for_function("!document.querySelector('main .skeleton')")
+
+
+def accessible(page, where):
+    """What axe-core finds: nothing."""
+    page.evaluate(AXE.read_text())
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations'], iframes: false}).then(({violations}) => violations.map(v => [v.id, v.nodes.map(n => n.target.join(' ') + ' ' + n.failureSummary).slice(0, 3)]))")
+    assert not found, (where, found)
+
+
+def closed(page):
+    """Ends a page whose requests are still answered by a test."""
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+
+
+def fits(page, where):
+    """Nothing pushes the page sideways."""
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0, f"{where} is {wide} px too wide"
