@@ -108,13 +108,19 @@ pub fn approvals(bytes: &[u8], criteria: &Criteria) -> Result<Approvals, Finding
                 continue;
             }
         };
-        let Some(encf) = acecf.detalle_aprobacion_comercial.encf else { continue };
+        let Some(encf) = acecf.detalle_aprobacion_comercial.encf else {
+            continue;
+        };
         if let Some(other) = approvals.iter().find(|other| other.encf == encf) {
             let message = format!("{encf} is also answered in row {}", other.row());
             findings.push(row.finding_at("ENCF", codes::NUMBER_TWICE, message));
         }
         let approval = Approval { row, encf, acecf };
-        would_differ(&approval.row, approval.differences(&approval.acecf.to_xml()), &mut findings);
+        would_differ(
+            &approval.row,
+            approval.differences(&approval.acecf.to_xml()),
+            &mut findings,
+        );
         approvals.push(approval);
     }
     if findings.stop() {

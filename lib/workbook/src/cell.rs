@@ -70,7 +70,12 @@ pub(crate) type Unusable = (&'static str, String);
 
 /// The text of the field that the cell means.
 pub(crate) fn meant(value: &Value, kind: Kind) -> Result<String, Unusable> {
-    let wrong = |is: &str| Err((codes::WRONG_CELL_TYPE, format!("the cell has {is}, expected is {}", words(kind))));
+    let wrong = |is: &str| {
+        Err((
+            codes::WRONG_CELL_TYPE,
+            format!("the cell has {is}, expected is {}", words(kind)),
+        ))
+    };
     match value {
         Value::Text(text) => Ok(text.clone()),
         Value::Formula => {
@@ -115,7 +120,10 @@ fn moment_of(date: &ExcelDateTime) -> Result<Moment, Unusable> {
 /// `2026-06-20`, with or without `T10:15:12`.
 fn iso(text: &str) -> Option<Moment> {
     let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, "00:00:00"));
-    let time = time.trim_end_matches('Z').split_once('.').map_or(time, |(time, _)| time);
+    let time = time
+        .trim_end_matches('Z')
+        .split_once('.')
+        .map_or(time, |(time, _)| time);
     let time = time.trim_end_matches('Z');
     let mut date = date.splitn(3, '-');
     let mut time = time.splitn(3, ':');
@@ -232,7 +240,11 @@ mod tests {
             (43922.0, "General", Kind::Fecha, "01-04-2020"),
             (46193.427_222_222_22, "General", Kind::FechaHora, "20-06-2026 10:15:12"),
         ] {
-            assert_eq!(meant(&number(given, code), kind), Ok(expected.to_owned()), "{given} {code}");
+            assert_eq!(
+                meant(&number(given, code), kind),
+                Ok(expected.to_owned()),
+                "{given} {code}"
+            );
         }
     }
 
@@ -244,7 +256,11 @@ mod tests {
             (number(f64::NAN, "0"), Kind::Decimal, codes::DIGITS_LOST),
             (number(43922.5, "General"), Kind::Fecha, codes::WRONG_CELL_TYPE),
             (number(-1.0, "General"), Kind::Fecha, codes::WRONG_CELL_TYPE),
-            (Value::Iso("2026-06-20".to_owned()), Kind::Decimal, codes::WRONG_CELL_TYPE),
+            (
+                Value::Iso("2026-06-20".to_owned()),
+                Kind::Decimal,
+                codes::WRONG_CELL_TYPE,
+            ),
             (Value::Iso("soon".to_owned()), Kind::Fecha, codes::WRONG_CELL_TYPE),
             (Value::Other("TRUE"), Kind::Text, codes::WRONG_CELL_TYPE),
             (Value::Formula, Kind::Text, codes::FORMULA_WITHOUT_VALUE),

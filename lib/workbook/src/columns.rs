@@ -189,8 +189,14 @@ mod tests {
     fn every_family_of_headers_has_its_place() {
         for (header, expected) in [
             ("ENCF", "Encabezado/IdDoc/eNCF"),
-            ("FormaPago[7]", "Encabezado/IdDoc/TablaFormasPago/FormaDePago/6/FormaPago"),
-            ("TelefonoEmisor[3]", "Encabezado/Emisor/TablaTelefonoEmisor/TelefonoEmisor/2"),
+            (
+                "FormaPago[7]",
+                "Encabezado/IdDoc/TablaFormasPago/FormaDePago/6/FormaPago",
+            ),
+            (
+                "TelefonoEmisor[3]",
+                "Encabezado/Emisor/TablaTelefonoEmisor/TelefonoEmisor/2",
+            ),
             (
                 "TipoImpuesto[4]",
                 "Encabezado/Totales/ImpuestosAdicionales/ImpuestoAdicional/3/TipoImpuesto",
@@ -200,13 +206,19 @@ mod tests {
                 "DetallesItems/Item/61/TablaImpuestoAdicional/ImpuestoAdicional/1/TipoImpuesto",
             ),
             ("NumeroLinea[1]", "DetallesItems/Item/0/NumeroLinea"),
-            ("MontoITBISRetenido[2]", "DetallesItems/Item/1/Retencion/MontoITBISRetenido"),
+            (
+                "MontoITBISRetenido[2]",
+                "DetallesItems/Item/1/Retencion/MontoITBISRetenido",
+            ),
             (
                 "MontosubRecargo[1][5]",
                 "DetallesItems/Item/0/TablaSubRecargo/SubRecargo/4/MontoSubRecargo",
             ),
             ("NumeroSubTotal", "Subtotales/Subtotal/0/NumeroSubTotal"),
-            ("NumeroLineaDoR[2]", "DescuentosORecargos/DescuentoORecargo/1/NumeroLinea"),
+            (
+                "NumeroLineaDoR[2]",
+                "DescuentosORecargos/DescuentoORecargo/1/NumeroLinea",
+            ),
             (
                 "SubtotalOtrosImpuesto[2][1]",
                 "Paginacion/Pagina/1/SubtotalImpuestoAdicional/SubtotalOtrosImpuesto",
@@ -242,7 +254,10 @@ mod tests {
     #[test]
     fn every_field_has_one_column() {
         for columns in [&*RECEIPT, &*SUMMARY, &*APPROVAL] {
-            let fields = columns.places.iter().filter(|place| place.path[0].name != "FechaHoraFirma");
+            let fields = columns
+                .places
+                .iter()
+                .filter(|place| place.path[0].name != "FechaHoraFirma");
             assert_eq!(columns.by_name.len(), fields.count());
         }
     }

@@ -137,7 +137,11 @@ fn values(xml: &[u8], columns: &Columns) -> Result<BTreeMap<Vec<String>, String>
                     let place = *seen;
                     *seen += 1;
                     path.push(name);
-                    let names: Vec<&str> = path.iter().map(String::as_str).filter(|step| !is_position(step)).collect();
+                    let names: Vec<&str> = path
+                        .iter()
+                        .map(String::as_str)
+                        .filter(|step| !is_position(step))
+                        .collect();
                     if columns.is_repeated(&names) || place > 0 {
                         path.push(place.to_string());
                     }

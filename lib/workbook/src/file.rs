@@ -96,7 +96,10 @@ fn measure(bytes: &[u8]) -> Result<(), Finding> {
     let (mut total, mut is_xlsx) = (0, false);
     for index in 0..archive.len() {
         let part = archive.by_index(index).map_err(|error| damaged(&error.to_string()))?;
-        let name = part.name().map_err(|error| damaged(&error.to_string()))?.to_ascii_lowercase();
+        let name = part
+            .name()
+            .map_err(|error| damaged(&error.to_string()))?
+            .to_ascii_lowercase();
         is_xlsx |= name.ends_with("workbook.xml");
         let limit = if name.ends_with("styles.xml") {
             MAX_STYLES_BYTES
@@ -106,7 +109,8 @@ fn measure(bytes: &[u8]) -> Result<(), Finding> {
         let mut part = part.take(limit + 1);
         let size = if name.ends_with("sharedstrings.xml") {
             let mut text = Vec::new();
-            part.read_to_end(&mut text).map_err(|error| damaged(&error.to_string()))?;
+            part.read_to_end(&mut text)
+                .map_err(|error| damaged(&error.to_string()))?;
             announces_no_more(&text)?;
             text.len() as u64
         } else {

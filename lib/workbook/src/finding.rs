@@ -233,7 +233,14 @@ mod tests {
 
     #[test]
     fn columns_have_the_letters_of_a_spreadsheet() {
-        for (column, expected) in [(0, "A"), (25, "Z"), (26, "AA"), (701, "ZZ"), (702, "AAA"), (5_214, "GRO")] {
+        for (column, expected) in [
+            (0, "A"),
+            (25, "Z"),
+            (26, "AA"),
+            (701, "ZZ"),
+            (702, "AAA"),
+            (5_214, "GRO"),
+        ] {
             assert_eq!(letters(column), expected);
         }
     }
@@ -250,6 +257,9 @@ mod tests {
         findings.push(Finding::new(codes::MERGED, ""));
         assert!(findings.stop());
         assert_eq!(findings.list.last().unwrap().code, codes::MERGED);
-        assert_eq!((findings.list.len(), findings.total), (MOST_FINDINGS, MOST_FINDINGS + 6));
+        assert_eq!(
+            (findings.list.len(), findings.total),
+            (MOST_FINDINGS, MOST_FINDINGS + 6)
+        );
     }
 }

@@ -47,7 +47,13 @@ impl Suite {
         steps.sort_by_cached_key(|step| {
             let receipt_type = step.encf.receipt_type();
             let is_note = receipt_type.is_note();
-            (step.phase, is_note, self.modified(step.encf).count(), receipt_type, step.row)
+            (
+                step.phase,
+                is_note,
+                self.modified(step.encf).count(),
+                receipt_type,
+                step.row,
+            )
         });
         steps
     }

@@ -111,7 +111,12 @@ pub fn decide(state: RunState, entries: &[Entry], uploaded: bool) -> Next {
     if state != RunState::Running {
         return Next::Rest;
     }
-    let sent = || entries.iter().enumerate().filter(|(_, entry)| entry.phase != Phase::Uploads);
+    let sent = || {
+        entries
+            .iter()
+            .enumerate()
+            .filter(|(_, entry)| entry.phase != Phase::Uploads)
+    };
     let mut open = None;
     for (place, entry) in sent() {
         let cause = match entry.state {
@@ -165,9 +170,7 @@ pub struct Change {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Refused {
     /// The authority reset the step.
-    #[error(
-        "the authority rejected a row, which resets the step: download a new workbook and begin a new run with it"
-    )]
+    #[error("the authority rejected a row, which resets the step: download a new workbook and begin a new run with it")]
     Reset,
     /// The row may have arrived.
     #[error("the row may have arrived at the authority: the operator has to find out before the run goes on")]
@@ -232,7 +235,9 @@ mod tests {
     }
 
     fn entries() -> Vec<Entry> {
-        let mut entries: Vec<Entry> = (1..=6).map(|number| entry(Phase::Receipts, ReceiptType::E31, number)).collect();
+        let mut entries: Vec<Entry> = (1..=6)
+            .map(|number| entry(Phase::Receipts, ReceiptType::E31, number))
+            .collect();
         entries.push(entry(Phase::Notes, ReceiptType::E34, 1));
         entries.push(entry(Phase::Summaries, ReceiptType::E32, 1));
         entries.push(entry(Phase::Uploads, ReceiptType::E32, 1));
@@ -257,7 +262,11 @@ mod tests {
             let mut entries = entries();
             for (place, entry) in entries.iter_mut().enumerate() {
                 entry.tries = self.tries.get(&place).copied().unwrap_or_default();
-                entry.state = self.receipts.get(&entry.key("r1")).copied().unwrap_or(RowState::Waiting);
+                entry.state = self
+                    .receipts
+                    .get(&entry.key("r1"))
+                    .copied()
+                    .unwrap_or(RowState::Waiting);
             }
             entries
         }
@@ -295,7 +304,12 @@ mod tests {
         }
 
         fn ask(&mut self, asked: Command) -> Result<(), Refused> {
-            let change = command(self.state.unwrap_or(RunState::Running), &self.entries(), self.uploaded, asked)?;
+            let change = command(
+                self.state.unwrap_or(RunState::Running),
+                &self.entries(),
+                self.uploaded,
+                asked,
+            )?;
             self.state = Some(change.state);
             self.uploaded = change.uploaded;
             if let Some(place) = change.retry {
@@ -356,7 +370,11 @@ mod tests {
         world.step(false);
         assert_eq!(world.ask(Command::Continue), Err(Refused::OutcomeUnknown));
         // The operator found out that it was accepted.
-        for receipt in world.receipts.values_mut().filter(|receipt| **receipt == RowState::OutcomeUnknown) {
+        for receipt in world
+            .receipts
+            .values_mut()
+            .filter(|receipt| **receipt == RowState::OutcomeUnknown)
+        {
             *receipt = RowState::Accepted;
         }
         world.ask(Command::Continue).unwrap();

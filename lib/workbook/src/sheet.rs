@@ -149,11 +149,7 @@ fn value_of(data: &DataRef<'_>, format: NumberFormat) -> Option<Value> {
 }
 
 /// Marks formulas without a stored value. `calamine` shows those cells as empty.
-fn add_formulas(
-    book: &mut Book<'_>,
-    name: &str,
-    rows: &mut Filled,
-) -> Result<(), Finding> {
+fn add_formulas(book: &mut Book<'_>, name: &str, rows: &mut Filled) -> Result<(), Finding> {
     let mut count = 0;
     let mut cells = book.worksheet_cells_reader(name).map_err(|error| unreadable(&error))?;
     while let Some(record) = cells
@@ -171,11 +167,7 @@ fn add_formulas(
 }
 
 /// Takes the header off the rows.
-fn headers(
-    rows: &mut Filled,
-    name: &str,
-    key: &str,
-) -> Result<BTreeMap<u32, String>, Finding> {
+fn headers(rows: &mut Filled, name: &str, key: &str) -> Result<BTreeMap<u32, String>, Finding> {
     let names = |cells: &BTreeMap<u32, Value>| -> BTreeMap<u32, String> {
         cells
             .iter()

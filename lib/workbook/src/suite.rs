@@ -5,7 +5,9 @@ use std::collections::{HashMap, HashSet};
 use ecf::messages::{Rfce, SecurityCodeError};
 use ecf::rules::{OnConditional, judge};
 use ecf::totals::IscRates;
-use ecf::{Amounts, Draft, Ecf, Encf, Environment, Fecha, FechaHora, Node, Numbered, Piece, ReceiptType, Rnc, Violation};
+use ecf::{
+    Amounts, Draft, Ecf, Encf, Environment, Fecha, FechaHora, Node, Numbered, Piece, ReceiptType, Rnc, Violation,
+};
 
 use crate::columns::{Columns, RECEIPT, SUMMARY};
 use crate::compare::{self, Difference, Unreadable};
@@ -198,7 +200,10 @@ struct Known {
 }
 
 fn numbers(rows: &[Row]) -> HashSet<String> {
-    rows.iter().filter_map(|row| row.text(NUMBER)).map(str::to_owned).collect()
+    rows.iter()
+        .filter_map(|row| row.text(NUMBER))
+        .map(str::to_owned)
+        .collect()
 }
 
 fn sheet_named(book: &file::Book<'_>, wanted: &str) -> Result<String, Finding> {
@@ -223,12 +228,7 @@ pub(crate) fn read_rows(mut sheet: sheet::Sheet, columns: &Columns, findings: &m
 }
 
 /// Judges a row. `None` when it cannot be sent.
-fn receipt(
-    row: Row,
-    criteria: &Criteria,
-    rates: &IscRates,
-    findings: &mut Findings,
-) -> Option<Receipt> {
+fn receipt(row: Row, criteria: &Criteria, rates: &IscRates, findings: &mut Findings) -> Option<Receipt> {
     judge_key(&row, findings);
     judge_company(&row, criteria, "RNCEmisor", findings);
     let at = |violation: Violation| row.finding_of(violation, &RECEIPT);
@@ -236,7 +236,11 @@ fn receipt(
     let receipt_type: ReceiptType = match given.parse() {
         Ok(receipt_type) => receipt_type,
         Err(unknown) => {
-            let code = if given.is_empty() { ecf::codes::MISSING } else { ecf::codes::UNKNOWN_TYPE };
+            let code = if given.is_empty() {
+                ecf::codes::MISSING
+            } else {
+                ecf::codes::UNKNOWN_TYPE
+            };
             findings.push(row.finding_at("TipoeCF", code, unknown.to_string()));
             return None;
         }
@@ -281,7 +285,11 @@ fn receipt(
     let receipt = Receipt { row, numbered };
     let signed_at = format!("{} 00:00:00", criteria.today).parse::<FechaHora>();
     let signed_at = signed_at.expect("a day and midnight are a time");
-    would_differ(&receipt.row, receipt.differences(&receipt.numbered.to_xml(signed_at)), findings);
+    would_differ(
+        &receipt.row,
+        receipt.differences(&receipt.numbered.to_xml(signed_at)),
+        findings,
+    );
     Some(receipt)
 }
 
@@ -300,7 +308,8 @@ fn summary(row: Row, criteria: &Criteria, findings: &mut Findings) -> Option<Sum
         }
     };
     if let Some(code) = row.text(SECURITY_CODE) {
-        let message = format!("{SECURITY_CODE} {code} is prescribed, but it follows from the signature: expected is #e");
+        let message =
+            format!("{SECURITY_CODE} {code} is prescribed, but it follows from the signature: expected is #e");
         findings.push(row.finding_at(SECURITY_CODE, codes::WOULD_DIFFER, message));
     }
     let encf = summary.encabezado.id_doc.encf?;
@@ -332,7 +341,10 @@ pub(crate) fn would_differ(row: &Row, differences: Result<Vec<Difference>, Unrea
     };
     for difference in differences {
         let written = difference.written.as_deref().unwrap_or("nothing");
-        let message = format!("{} would be sent as {written:?}, which is not what the cell says", difference.path);
+        let message = format!(
+            "{} would be sent as {written:?}, which is not what the cell says",
+            difference.path
+        );
         let mut finding = row.finding(codes::WOULD_DIFFER, message);
         finding.column = difference.column;
         finding.header = difference.header;
@@ -351,21 +363,18 @@ fn judge_key(row: &Row, findings: &mut Findings) {
         row.text(NUMBER).unwrap_or_default()
     );
     if *key != expected {
-        let message = format!("CasoPrueba is {key}, but RNCEmisor and {NUMBER} of the row are {expected}: the cells are shifted");
+        let message =
+            format!("CasoPrueba is {key}, but RNCEmisor and {NUMBER} of the row are {expected}: the cells are shifted");
         findings.push(row.finding_at("CasoPrueba", codes::OTHER_KEY, message).with_cell(key));
     }
 }
 
-pub(crate) fn judge_company(
-    row: &Row,
-    criteria: &Criteria,
-    header: &str,
-    findings: &mut Findings,
-) {
+pub(crate) fn judge_company(row: &Row, criteria: &Criteria, header: &str, findings: &mut Findings) {
     if let (Some(company), Some(given)) = (&criteria.company, row.text(header))
         && given != company.as_str()
     {
-        let message = format!("{header} is {given}, but the company of this key is {company}: it is another company's workbook");
+        let message =
+            format!("{header} is {given}, but the company of this key is {company}: it is another company's workbook");
         findings.push(row.finding_at(header, codes::OTHER_COMPANY, message));
     }
 }
@@ -394,10 +403,14 @@ fn judge_references(suite: &Suite, known: &Known, findings: &mut Findings) {
         }
         let row = &note.row;
         let Some(modified) = note.modifies().and_then(|encf| receipts.get(&encf)) else {
-            if row.text("NCFModificado").is_some_and(|number| known.receipts.contains(number)) {
+            if row
+                .text("NCFModificado")
+                .is_some_and(|number| known.receipts.contains(number))
+            {
                 continue;
             }
-            let message = "the receipt that the note modifies is no row of this workbook, so the authority does not know it";
+            let message =
+                "the receipt that the note modifies is no row of this workbook, so the authority does not know it";
             findings.push(row.finding_at("NCFModificado", codes::NO_REFERENCE, message));
             continue;
         };
@@ -447,12 +460,18 @@ fn judge_summaries(suite: &Suite, known: &Known, findings: &mut Findings) {
         let header = &summary.summary.encabezado;
         let total = receipt.numbered.monto_total();
         if header.totales.monto_total.as_ref() != Some(total) {
-            let message = format!("the full invoice in row {} of {RECEIPTS} has the total {total}", receipt.row());
+            let message = format!(
+                "the full invoice in row {} of {RECEIPTS} has the total {total}",
+                receipt.row()
+            );
             findings.push(row.finding_at("MontoTotal", codes::SUMMARY_DIFFERS, message));
         }
         let issued = receipt.numbered.fecha_emision();
         if header.emisor.fecha_emision != Some(issued) {
-            let message = format!("the full invoice in row {} of {RECEIPTS} has the date {issued}", receipt.row());
+            let message = format!(
+                "the full invoice in row {} of {RECEIPTS} has the date {issued}",
+                receipt.row()
+            );
             findings.push(row.finding_at("FechaEmision", codes::SUMMARY_DIFFERS, message));
         }
     }

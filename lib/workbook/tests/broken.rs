@@ -36,7 +36,11 @@ fn expect(bytes: &[u8], code: &str, place: &str) {
     let sheet = first.sheet.as_deref().unwrap_or_default();
     assert_eq!(format!("{sheet}/{row}/{header}"), place, "{first:#?}");
     assert!(first.message.len() > 15, "{first:#?}");
-    assert_eq!(header.is_empty(), first.column.is_none() || first.code == codes::NO_HEADER, "{first:#?}");
+    assert_eq!(
+        header.is_empty(),
+        first.column.is_none() || first.code == codes::NO_HEADER,
+        "{first:#?}"
+    );
 }
 
 /// The small suite after a change of its rows.
@@ -58,7 +62,9 @@ fn redrawn(change: impl FnOnce(&mut Worksheet, &dyn Fn(&str) -> u16)) -> Vec<u8>
         u16::try_from(place).unwrap()
     };
     change(sheet, &column);
-    fill(book.add_worksheet().set_name("RFCE").unwrap(), &summaries, |_, _| Style::Text);
+    fill(book.add_worksheet().set_name("RFCE").unwrap(), &summaries, |_, _| {
+        Style::Text
+    });
     book.save_to_buffer().unwrap()
 }
 
@@ -84,7 +90,10 @@ fn patched(bytes: &[u8], name: &str, change: impl FnOnce(String) -> String) -> V
     }
     let part = parts.iter_mut().find(|(other, _)| other == name).unwrap();
     part.1 = change(String::from_utf8(std::mem::take(&mut part.1)).unwrap()).into_bytes();
-    let parts: Vec<(&str, &[u8])> = parts.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect();
+    let parts: Vec<(&str, &[u8])> = parts
+        .iter()
+        .map(|(name, content)| (name.as_str(), content.as_slice()))
+        .collect();
     archive(&parts)
 }
 
@@ -107,9 +116,18 @@ fn files_that_are_no_workbook() {
     let office = |part: &str| archive(&[("[Content_Types].xml", b"<Types/>"), (part, b"<x/>")]);
     for (bytes, code) in [
         (Vec::new(), codes::NOT_A_WORKBOOK),
-        (b"CasoPrueba,ENCF\n130000001E310000000001,E310000000001\n".to_vec(), codes::IS_TEXT),
-        ("\u{feff}Version;Año\r\n1.0;2026\r\n".as_bytes().to_vec(), codes::IS_TEXT),
-        (b"<html><table><tr><td>ENCF</td></tr></table></html>".to_vec(), codes::IS_TEXT),
+        (
+            b"CasoPrueba,ENCF\n130000001E310000000001,E310000000001\n".to_vec(),
+            codes::IS_TEXT,
+        ),
+        (
+            "\u{feff}Version;Año\r\n1.0;2026\r\n".as_bytes().to_vec(),
+            codes::IS_TEXT,
+        ),
+        (
+            b"<html><table><tr><td>ENCF</td></tr></table></html>".to_vec(),
+            codes::IS_TEXT,
+        ),
         (b"%PDF-1.7\n1 0 obj".to_vec(), codes::NOT_A_WORKBOOK),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec(), codes::NOT_A_WORKBOOK),
         (ole("Workbook"), codes::IS_XLS),
@@ -121,8 +139,16 @@ fn files_that_are_no_workbook() {
         (office("xl/workbook.bin"), codes::NOT_A_WORKBOOK),
         (whole[..whole.len() / 2].to_vec(), codes::DAMAGED),
         (b"PK\x03\x04".to_vec(), codes::DAMAGED),
-        (patched(&whole, "xl/worksheets/sheet1.xml", |xml| xml[..xml.len() / 2].to_owned()), codes::DAMAGED),
-        (patched(&whole, "xl/workbook.xml", |_| "<workbook>".to_owned()), codes::DAMAGED),
+        (
+            patched(&whole, "xl/worksheets/sheet1.xml", |xml| {
+                xml[..xml.len() / 2].to_owned()
+            }),
+            codes::DAMAGED,
+        ),
+        (
+            patched(&whole, "xl/workbook.xml", |_| "<workbook>".to_owned()),
+            codes::DAMAGED,
+        ),
     ] {
         let findings = refused(&bytes);
         let found: Vec<&str> = findings.list.iter().map(|finding| finding.code).collect();
@@ -136,27 +162,50 @@ fn files_that_would_take_much_memory() {
     let whole = changed(|_, _| {});
     let blanks = |count: usize| " ".repeat(count);
     let sheet = "xl/worksheets/sheet1.xml";
-    let bomb = patched(&whole, sheet, |xml| xml.replace("<sheetData>", &format!("<sheetData>{}", blanks(60_000_000))));
+    let bomb = patched(&whole, sheet, |xml| {
+        xml.replace("<sheetData>", &format!("<sheetData>{}", blanks(60_000_000)))
+    });
     assert!(bomb.len() < MAX_FILE_BYTES);
     expect(&bomb, codes::UNPACKS_TOO_LARGE, "//");
-    let styles = |_| format!("<styleSheet><cellXfs>{}</cellXfs></styleSheet>", "<xf/>".repeat(1_000_000));
-    expect(&patched(&whole, "xl/styles.xml", styles), codes::UNPACKS_TOO_LARGE, "//");
+    let styles = |_| {
+        format!(
+            "<styleSheet><cellXfs>{}</cellXfs></styleSheet>",
+            "<xf/>".repeat(1_000_000)
+        )
+    };
+    expect(
+        &patched(&whole, "xl/styles.xml", styles),
+        codes::UNPACKS_TOO_LARGE,
+        "//",
+    );
     let announced = |_| "<sst uniqueCount=\"99999999999999\"><si><t>a</t></si></sst>".to_owned();
-    expect(&patched(&whole, "xl/sharedStrings.xml", announced), codes::DAMAGED, "//");
+    expect(
+        &patched(&whole, "xl/sharedStrings.xml", announced),
+        codes::DAMAGED,
+        "//",
+    );
     let parts: Vec<String> = (0..2_000).map(|index| format!("part{index}.xml")).collect();
     let parts: Vec<(&str, &[u8])> = parts.iter().map(|name| (name.as_str(), b"<x/>".as_slice())).collect();
     expect(&archive(&parts), codes::UNPACKS_TOO_LARGE, "//");
     // Nearly as many cells as the file may have, all with content.
-    let rows: String = (10..110).map(|row| format!("<row r=\"{row}\">{}</row>", "<c><v>1</v></c>".repeat(16_000))).collect();
-    let many = patched(&whole, sheet, |xml| xml.replace("</sheetData>", &format!("{rows}</sheetData>")));
+    let rows: String = (10..110)
+        .map(|row| format!("<row r=\"{row}\">{}</row>", "<c><v>1</v></c>".repeat(16_000)))
+        .collect();
+    let many = patched(&whole, sheet, |xml| {
+        xml.replace("</sheetData>", &format!("{rows}</sheetData>"))
+    });
     expect(&many, codes::TOO_MANY_ROWS, "ECF//");
     // One cell at the far corner must not reserve a rectangle.
     let corner = patched(&whole, sheet, |xml| {
-        xml.replace("</sheetData>", "<row r=\"1048576\"><c r=\"XFD1048576\"><v>1</v></c></row></sheetData>")
+        xml.replace(
+            "</sheetData>",
+            "<row r=\"1048576\"><c r=\"XFD1048576\"><v>1</v></c></row></sheetData>",
+        )
     });
     expect(&corner, codes::NO_HEADER, "ECF/1048576/");
     let shared = patched(&whole, sheet, |xml| {
-        let cell = "<row r=\"7\"><c r=\"A7\"><f t=\"shared\" si=\"4294967295\" ref=\"A1:B2\">1</f></c></row></sheetData>";
+        let cell =
+            "<row r=\"7\"><c r=\"B7\"><f t=\"shared\" si=\"4294967295\" ref=\"A1:B2\">1</f></c></row></sheetData>";
         xml.replace("</sheetData>", cell)
     });
     refused(&shared);
@@ -168,7 +217,9 @@ fn sheets_and_headers_that_are_wrong() {
     let named = |first: &str, second: &str| {
         let mut book = Workbook::new();
         fill(book.add_worksheet().set_name(first).unwrap(), &rows, |_, _| Style::Text);
-        fill(book.add_worksheet().set_name(second).unwrap(), &summaries, |_, _| Style::Text);
+        fill(book.add_worksheet().set_name(second).unwrap(), &summaries, |_, _| {
+            Style::Text
+        });
         book.save_to_buffer().unwrap()
     };
     expect(&named("Hoja1", "RFCE"), codes::NO_SHEET, "//");
@@ -194,7 +245,11 @@ fn sheets_and_headers_that_are_wrong() {
     let number = |sheet: &mut Worksheet, column: &dyn Fn(&str) -> u16, with: &str| {
         sheet.write_string(0, column("ENCF"), with).unwrap();
     };
-    expect(&redrawn(|sheet, column| number(sheet, column, "Número")), codes::NO_COLUMN, "ECF/1/");
+    expect(
+        &redrawn(|sheet, column| number(sheet, column, "Número")),
+        codes::NO_COLUMN,
+        "ECF/1/",
+    );
     let misspelt = redrawn(|sheet, column| {
         sheet.write_string(0, column("NombreItem[1]"), "NombreItm[1]").unwrap();
     });
@@ -202,11 +257,20 @@ fn sheets_and_headers_that_are_wrong() {
     let placeholder = changed(|rows, _| {
         rows[0].insert("SubtotalImpuestoAdicionalPaginaTabla[1]".to_owned(), "1.00".to_owned());
     });
-    expect(&placeholder, codes::UNKNOWN_HEADER, "ECF/1/SubtotalImpuestoAdicionalPaginaTabla[1]");
+    expect(
+        &placeholder,
+        codes::UNKNOWN_HEADER,
+        "ECF/1/SubtotalImpuestoAdicionalPaginaTabla[1]",
+    );
     let twice = redrawn(|sheet, column| {
         sheet.write_string(0, column("ZonaVenta"), "montototal").unwrap();
     });
-    assert!(refused(&twice).list.iter().any(|finding| finding.code == codes::HEADER_TWICE));
+    assert!(
+        refused(&twice)
+            .list
+            .iter()
+            .any(|finding| finding.code == codes::HEADER_TWICE)
+    );
     expect(&changed(|rows, _| rows.clear()), codes::NO_COLUMN, "ECF/1/");
     let empty = redrawn(|sheet, _| {
         for row in 1..=5 {
@@ -262,9 +326,16 @@ fn cells_that_cannot_be_used() {
     expect(&down, codes::MERGED, "ECF/2/MontoItem[1]");
     let across = redrawn(|sheet, column| {
         let column = column(HEADER);
-        sheet.merge_range(1, column - 1, 1, column, "20.00", &Format::new()).unwrap();
+        sheet
+            .merge_range(1, column - 1, 1, column, "20.00", &Format::new())
+            .unwrap();
     });
-    assert!(refused(&across).list.iter().any(|finding| finding.code == codes::MERGED));
+    assert!(
+        refused(&across)
+            .list
+            .iter()
+            .any(|finding| finding.code == codes::MERGED)
+    );
     let stray = redrawn(|sheet, _| {
         sheet.write_string(2, 500, "x").unwrap();
     });
@@ -284,13 +355,23 @@ fn rows_that_the_authority_would_refuse() {
         ("TipoeCF", "99", ecf::codes::UNKNOWN_TYPE, "TipoeCF"),
         ("TipoeCF", "31", ecf::codes::NUMBER_OF_OTHER_TYPE, "ENCF"),
         ("FechaEmision", "2026-11-01", ecf::codes::NOT_A_DATE, "FechaEmision"),
-        ("IndicadorFacturacion[2]", "7", ecf::codes::NOT_IN_CATALOGUE, "IndicadorFacturacion[2]"),
+        (
+            "IndicadorFacturacion[2]",
+            "7",
+            ecf::codes::NOT_IN_CATALOGUE,
+            "IndicadorFacturacion[2]",
+        ),
         ("RNCComprador", "13-1996035", ecf::codes::NOT_AN_RNC, "RNCComprador"),
         // Credit notes have no forms of payment.
         ("FormaPago[3]", "1", ecf::codes::NOT_ALLOWED, "FormaPago[3]"),
         ("ENCF", "E34000000001", ecf::codes::NOT_AN_ENCF, "ENCF"),
         ("NCFModificado", "E310000000099", codes::NO_REFERENCE, "NCFModificado"),
-        ("FechaNCFModificado", "02-11-2026", codes::OTHER_REFERENCE_DATE, "FechaNCFModificado"),
+        (
+            "FechaNCFModificado",
+            "31-10-2026",
+            codes::OTHER_REFERENCE_DATE,
+            "FechaNCFModificado",
+        ),
         ("RNCEmisor", "131996035", codes::OTHER_COMPANY, "RNCEmisor"),
         // Line breaks are replaced, so the cell would be changed.
         ("NombreItem[1]", "Ñame\ny yuca", codes::WOULD_DIFFER, "NombreItem[1]"),
@@ -298,7 +379,11 @@ fn rows_that_the_authority_would_refuse() {
         let findings = refused(&set(header, value));
         let found = findings.list.iter().find(|finding| finding.code == code);
         let found = found.unwrap_or_else(|| panic!("{header} {value}: no {code}: {findings:#?}"));
-        assert_eq!((found.sheet.as_deref(), found.row), (Some("ECF"), Some(2)), "{found:#?}");
+        assert_eq!(
+            (found.sheet.as_deref(), found.row),
+            (Some("ECF"), Some(2)),
+            "{found:#?}"
+        );
         assert_eq!(found.header.as_deref(), Some(at), "{found:#?}");
         assert!(found.column.is_some() && found.cell.is_some(), "{found:#?}");
     }
@@ -316,7 +401,10 @@ fn rows_that_the_authority_would_refuse() {
         rows[0].remove("NumeroLinea[1]");
     });
     let findings = refused(&unnumbered);
-    assert!(findings.list.iter().any(|finding| finding.code == codes::WOULD_DIFFER), "{findings:#?}");
+    assert!(
+        findings.list.iter().any(|finding| finding.code == codes::WOULD_DIFFER),
+        "{findings:#?}"
+    );
     let shifted = changed(|rows, _| {
         rows[0].insert("CasoPrueba".to_owned(), "130000001E340000000009".to_owned());
     });
@@ -326,7 +414,11 @@ fn rows_that_the_authority_would_refuse() {
         rows.push(again);
     });
     expect(&twice, codes::NUMBER_TWICE, "ECF/7/ENCF");
-    expect(&changed(|_, summaries| summaries.truncate(0)), codes::NO_COLUMN, "RFCE/1/");
+    expect(
+        &changed(|_, summaries| summaries.truncate(0)),
+        codes::NO_COLUMN,
+        "RFCE/1/",
+    );
     let no_summary = changed(|rows, _| {
         let mut other = rows[2].clone();
         other.insert("ENCF".to_owned(), "E320000000009".to_owned());

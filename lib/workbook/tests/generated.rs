@@ -50,7 +50,10 @@ fn line() -> impl Strategy<Value = Line> {
 impl Line {
     fn of(&self, receipt_type: ReceiptType) -> Value {
         use ReceiptType::{E31, E32, E33, E34, E41, E43, E45, E47};
-        let mut line = sheets::line(receipt_type, &format!("{}.{:04}", self.price / 10_000, self.price % 10_000));
+        let mut line = sheets::line(
+            receipt_type,
+            &format!("{}.{:04}", self.price / 10_000, self.price % 10_000),
+        );
         line["NombreItem"] = json!(self.name);
         line["CantidadItem"] = json!(format!("{}.{:02}", self.quantity / 100, self.quantity % 100));
         if let Some(description) = &self.description {
@@ -70,7 +73,10 @@ impl Line {
         }
         if self.taxes > 0 && is_taxed && self.indicator == 1 {
             line["IndicadorBienoServicio"] = json!(2);
-            let taxes: Vec<Value> = ["002", "004"][..self.taxes].iter().map(|code| json!({"TipoImpuesto": code})).collect();
+            let taxes: Vec<Value> = ["002", "004"][..self.taxes]
+                .iter()
+                .map(|code| json!({"TipoImpuesto": code}))
+                .collect();
             line["TablaImpuestoAdicional"] = json!({"ImpuestoAdicional": taxes});
         }
         line

@@ -18,7 +18,9 @@ use ecf_workbook::{Criteria, Differs, Phase, Suite, approvals, receipts};
 const SUITES: [&str; 2] = ["suite-1", "suite-2"];
 
 fn bytes(name: &str) -> Option<Vec<u8>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/certification").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/certification")
+        .join(name);
     let bytes = std::fs::read(path).ok();
     if bytes.is_none() {
         eprintln!("skipped: {name} (../shared is not there)");
@@ -64,7 +66,12 @@ fn both_suites_convert_without_a_lost_or_an_added_cell() {
         let mut cells_in_all = 0;
         for (receipt, row) in suite.receipts.iter().zip(&rows) {
             let xml = String::from_utf8(receipt.numbered().to_xml(signed_at())).unwrap();
-            assert_eq!(receipt.differences(xml.as_bytes()).unwrap(), [], "{name} {}", receipt.encf());
+            assert_eq!(
+                receipt.differences(xml.as_bytes()).unwrap(),
+                [],
+                "{name} {}",
+                receipt.encf()
+            );
             let cells = row.iter().filter(|(header, _)| *header != "CasoPrueba");
             let mut cells: Vec<String> = cells.map(|(_, cell)| cell.clone()).collect();
             cells_in_all += cells.len();
@@ -100,12 +107,23 @@ fn every_document_is_valid_under_its_schema() {
             let written = summary.with_security_code("a+/9Zé").unwrap().to_xml();
             add("RFCE-32".to_owned(), format!("rfce-{}", summary.encf()), written);
         }
-        let Some(bytes) = bytes(&format!("{name}-acecf.xlsx")) else { return };
+        let Some(bytes) = bytes(&format!("{name}-acecf.xlsx")) else {
+            return;
+        };
         let read = approvals(&bytes, &criteria()).unwrap_or_else(|findings| panic!("{name}: {findings:#?}"));
-        assert!((10..=13).contains(&read.approvals.len()), "{name}: {}", read.approvals.len());
+        assert!(
+            (10..=13).contains(&read.approvals.len()),
+            "{name}: {}",
+            read.approvals.len()
+        );
         for approval in &read.approvals {
             let written = approval.acecf().to_xml();
-            assert_eq!(approval.differences(&written).unwrap(), [], "{name} {}", approval.encf());
+            assert_eq!(
+                approval.differences(&written).unwrap(),
+                [],
+                "{name} {}",
+                approval.encf()
+            );
             add("ACECF".to_owned(), format!("acecf-{}", approval.encf()), written);
         }
     }
@@ -133,7 +151,11 @@ fn rows_are_sent_in_the_order_of_the_portal() {
             let note = step.encf.receipt_type().is_note();
             assert_eq!(note, step.phase == Phase::Notes, "{name} {}", step.encf);
             if let Some(awaited) = step.awaits {
-                assert!(order[..place].iter().any(|before| before.encf == awaited), "{name} {}", step.encf);
+                assert!(
+                    order[..place].iter().any(|before| before.encf == awaited),
+                    "{name} {}",
+                    step.encf
+                );
             }
         }
         let types: Vec<ReceiptType> = order.iter().map(|step| step.encf.receipt_type()).collect();
@@ -167,7 +189,11 @@ fn a_changed_a_lost_and_an_added_cell_are_caught() {
         assert!(differences.iter().any(|difference| difference.differs == Differs::Lost));
         let twice = format!("{}{}{}", &xml[..line.end], &xml[line.clone()], &xml[line.end..]);
         let differences = receipt.differences(twice.as_bytes()).unwrap();
-        assert!(differences.iter().any(|difference| difference.differs == Differs::Added));
+        assert!(
+            differences
+                .iter()
+                .any(|difference| difference.differs == Differs::Added)
+        );
         let signed = xml.replace("</ECF>", "<Signature xmlns=\"x\"><a><b>1</b></a></Signature></ECF>");
         assert_eq!(receipt.differences(signed.as_bytes()).unwrap(), []);
     }

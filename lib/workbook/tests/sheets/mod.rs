@@ -1,7 +1,10 @@
 //! Receipts as rows of a workbook, independently of the code under test.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
-#![expect(clippy::allow_attributes, reason = "a binary that uses everything would break an expectation")]
+#![expect(
+    clippy::allow_attributes,
+    reason = "a binary that uses everything would break an expectation"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,9 +90,12 @@ pub(crate) fn receipt(receipt_type: ReceiptType, number: u64, lines: &[Value], m
     let (mut draft, _) = Draft::read(receipt_type, &payload, Amounts::Scaled)
         .unwrap_or_else(|violations| panic!("{receipt_type}: {violations:#?}"));
     draft.complete(&IscRates::of(Environment::CerteCF));
-    let ecf = draft.check().unwrap_or_else(|violations| panic!("{receipt_type}: {violations:#?}"));
+    let ecf = draft
+        .check()
+        .unwrap_or_else(|violations| panic!("{receipt_type}: {violations:#?}"));
     let expiry = "31-12-2028".parse().unwrap();
-    ecf.numbered(Encf::new(receipt_type, number).unwrap(), Some(expiry)).unwrap()
+    ecf.numbered(Encf::new(receipt_type, number).unwrap(), Some(expiry))
+        .unwrap()
 }
 
 pub(crate) fn xml(numbered: &Numbered) -> String {
@@ -186,7 +192,14 @@ pub(crate) enum Style {
 pub(crate) fn headers(rows: &[Cells]) -> Vec<String> {
     let mut headers: BTreeSet<String> = rows.iter().flat_map(|row| row.keys().cloned()).collect();
     headers.remove("CasoPrueba");
-    headers.extend(["NumeroContenedor ", "SubtotalImpuestoAdicionalPaginaTabla[1]", "ZonaVenta"].map(str::to_owned));
+    headers.extend(
+        [
+            "NumeroContenedor ",
+            "SubtotalImpuestoAdicionalPaginaTabla[1]",
+            "ZonaVenta",
+        ]
+        .map(str::to_owned),
+    );
     let mut ordered = vec!["CasoPrueba".to_owned()];
     ordered.extend(headers);
     ordered
