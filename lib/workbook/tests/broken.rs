@@ -442,7 +442,7 @@ fn rows_that_the_authority_would_refuse() {
         rows[0].insert("NCFModificado".to_owned(), "E330000000001".to_owned());
         rows[1].insert("NCFModificado".to_owned(), "E340000000001".to_owned());
     });
-    expect(&circle, codes::NO_REFERENCE, "ECF/2/NCFModificado");
+    expect(&circle, "REFERENCIA-03", "ECF/2/NCFModificado");
 }
 
 /// Pieces that break XML, references and numbers.
