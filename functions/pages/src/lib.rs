@@ -17,7 +17,7 @@ mod reference;
 use axum::Router;
 use axum::routing::get;
 
-/// The contract of this function's routes. The console is no part of it: it may change at any time.
+/// The contract of this function's routes. The console is not part of it: it may change at any time.
 #[derive(utoipa::OpenApi)]
 #[openapi(paths(openapi::openapi, reference::page, reference::file))]
 pub struct Contract;

@@ -24,7 +24,7 @@ pub(crate) enum At {
     Position(usize),
 }
 
-/// Headers that are no field: the key of the row, and the placeholder of a container.
+/// Headers that do not name a field: the key of the row, and the placeholder of a container.
 const NO_FIELD: [&str; 2] = ["casoprueba", "subtotalimpuestoadicionalpaginatabla"];
 /// Upper bound of an index; no element is repeated more often.
 const LARGEST_INDEX: usize = 10_000;
@@ -59,7 +59,7 @@ impl Columns {
         }
     }
 
-    /// The place of a column's values, and what they are; `None` if the header is no field.
+    /// The place of a column's values, and what they are; `None` if the header does not name a field.
     pub(crate) fn find(&self, header: &str) -> Option<(Vec<At>, Kind)> {
         let (name, mut given) = split(header)?;
         let name = name.to_ascii_lowercase();

@@ -25,7 +25,7 @@ pub mod codes {
     pub const HEADER_SHIFTED: &str = "HOJA-02";
     /// A column is missing.
     pub const NO_COLUMN: &str = "HOJA-03";
-    /// A column with values has a header that is no field.
+    /// A column with values has a header that does not name a field.
     pub const UNKNOWN_HEADER: &str = "HOJA-04";
     /// Two columns have the same header.
     pub const HEADER_TWICE: &str = "HOJA-05";

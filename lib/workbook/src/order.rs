@@ -81,7 +81,7 @@ impl Suite {
         }
     }
 
-    /// What a receipt modifies, what that modifies, and so on. In a circle it has as many entries as the workbook.
+    /// What a receipt modifies, what that modifies, and so on. In a circle it ends after one entry per receipt of the workbook.
     pub(crate) fn modified(&self, encf: Encf) -> impl Iterator<Item = &Receipt> {
         let find = |encf: Encf| self.receipts.iter().find(move |receipt| receipt.encf() == encf);
         let next = move |receipt: &&Receipt| receipt.modifies().and_then(find);

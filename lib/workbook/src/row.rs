@@ -41,7 +41,7 @@ pub(crate) struct Row {
 /// The columns of a sheet that are fields, by column.
 pub(crate) type Assigned = BTreeMap<u32, (Vec<At>, ecf::document::Kind)>;
 
-/// Assigns columns to fields, and reports headers that are given twice or that are no field although cells below them
+/// Assigns columns to fields, and reports headers that are given twice or that do not name a field although cells below them
 /// have content.
 pub(crate) fn assign(sheet: &Sheet, columns: &Columns, findings: &mut Findings) -> Assigned {
     let mut assigned = Assigned::new();

@@ -187,7 +187,7 @@ fn files_that_would_take_much_memory() {
     let parts: Vec<String> = (0..2_000).map(|index| format!("part{index}.xml")).collect();
     let parts: Vec<(&str, &[u8])> = parts.iter().map(|name| (name.as_str(), b"<x/>".as_slice())).collect();
     expect(&archive(&parts), codes::UNPACKS_TOO_LARGE, "//");
-    // Nearly as many cells as the file may have, all with content.
+    // Just below the bound on cells, all with content.
     let rows: String = (10..110)
         .map(|row| format!("<row r=\"{row}\">{}</row>", "<c><v>1</v></c>".repeat(16_000)))
         .collect();
