@@ -6,7 +6,7 @@ use ecf::messages::{Rfce, SecurityCodeError};
 use ecf::rules::{OnConditional, judge};
 use ecf::totals::IscRates;
 use ecf::{
-    Amounts, Draft, Ecf, Encf, Environment, Fecha, FechaHora, Node, Numbered, Piece, ReceiptType, Rnc, Violation,
+    Amounts, Draft, Ecf, Encf, Environment, Fecha, FechaHora, Node, Numbered, ReceiptType, Rnc, Violation,
 };
 
 use crate::columns::{Columns, RECEIPT, SUMMARY};
@@ -109,6 +109,11 @@ impl Summary {
     /// The number of the full invoice.
     pub fn encf(&self) -> Encf {
         self.encf
+    }
+
+    /// The row as a tree that has the shape of the summary.
+    pub fn document(&self) -> &Node {
+        &self.row.document
     }
 
     /// The summary exactly as its row, with the security code of the signed full invoice.
@@ -296,7 +301,7 @@ fn receipt(row: Row, criteria: &Criteria, rates: &IscRates, findings: &mut Findi
 fn summary(row: Row, criteria: &Criteria, findings: &mut Findings) -> Option<Summary> {
     judge_key(&row, findings);
     judge_company(&row, criteria, "RNCEmisor", findings);
-    let summary = match Rfce::from_node(&with_placeholder(&row.document)) {
+    let summary = match Rfce::prescribed(&row.document, NO_CODE) {
         Ok(summary) => summary,
         Err(violations) => {
             findings.extend(
@@ -316,18 +321,6 @@ fn summary(row: Row, criteria: &Criteria, findings: &mut Findings) -> Option<Sum
     let summary = Summary { row, encf, summary };
     would_differ(&summary.row, summary.differences(&summary.summary.to_xml()), findings);
     Some(summary)
-}
-
-/// The document with a security code, so that nothing mandatory is missing.
-fn with_placeholder(document: &Node) -> Node {
-    let mut document = document.clone();
-    if let Node::Object(members) = &mut document
-        && let Some((_, Node::Object(header))) = members.iter_mut().find(|(name, _)| name.as_str() == "Encabezado")
-        && !header.iter().any(|(name, _)| name.as_str() == SECURITY_CODE)
-    {
-        header.push((Piece::from(SECURITY_CODE), Node::Text(Piece::from(NO_CODE))));
-    }
-    document
 }
 
 /// The last check: what would be sent is what the cells say.

@@ -7,9 +7,11 @@ use crate::catalogue::{TipoImpuesto, TipoIngresos, TipoPago, Version};
 use crate::document::{FormaDePago, TablaFormasPago};
 use crate::draft::anonymous_buyer;
 use crate::field::{Block as _, Class, Limit, Place, Sign, Source, money, places_of, text, text_of};
-use crate::{Encf, Fecha, Monto, Node, Numbered, ReceiptType, Rnc, Texto, Violation};
+use crate::{Encf, Fecha, Monto, Node, Numbered, Piece, ReceiptType, Rnc, Texto, Violation};
 
 pub(crate) const ROOT: &str = "RFCE";
+/// The only field that does not follow from the receipt's data.
+const SECURITY_CODE: &str = "CodigoSeguridadeCF";
 /// The length of a security code: the first characters of the signature value.
 const CODE_LENGTH: usize = 6;
 
@@ -192,6 +194,23 @@ impl Rfce {
     /// Every field that is invalid, unknown or missing.
     pub fn from_node(node: &Node) -> Result<Self, Vec<Violation>> {
         read_members(node, Source::Caller)
+    }
+
+    /// Reads a summary that is given as a tree, such as the row of a certification workbook, and completes it with the
+    /// security code of its full receipt.
+    ///
+    /// # Errors
+    ///
+    /// Every field that is invalid, unknown or missing.
+    pub fn prescribed(node: &Node, security_code: &str) -> Result<Self, Vec<Violation>> {
+        let mut node = node.clone();
+        if let Node::Object(members) = &mut node
+            && let Some((_, Node::Object(header))) = members.iter_mut().find(|(name, _)| name.as_str() == "Encabezado")
+        {
+            header.retain(|(name, _)| name.as_str() != SECURITY_CODE);
+            header.push((Piece::from(SECURITY_CODE), Node::Text(Piece::from(security_code))));
+        }
+        Self::from_node(&node)
     }
 
     /// The places of all values of a summary, in the order of the schema.
