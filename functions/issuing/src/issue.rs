@@ -153,7 +153,7 @@ pub(crate) async fn issue_one(
     let now = app.clock.now();
     let due = due(&request, now)?;
     let Checked { ecf, mut warnings, .. } = check(&issuer, &request, query, &settings, due.unwrap_or(now))?;
-    let note = note::judge(&app.table, &caller.scope, &ecf, settings.hold_notes).await?;
+    let note = note::judge(&app.table, &caller.scope, ecf.document(), ecf.receipt_type(), settings.hold_notes).await?;
     warnings.extend(note::waits(note.as_ref()));
     let issuance = Issuance {
         issuer: &issuer,
@@ -247,7 +247,7 @@ impl Record for NewRecord<'_> {
             ..new_receipt(self.issuance, &numbered, ReceiptState::Signed, now)
         };
         let Issuance { issuer, holds_notes, .. } = self.issuance;
-        create(&self.app.table, &issuer.scope, self.ecf, new, *holds_notes).await
+        create(&self.app.table, &issuer.scope, self.ecf.document(), new, *holds_notes).await
     }
 }
 

@@ -77,7 +77,7 @@ pub(crate) async fn store_request(
         note,
         ..new_receipt(issuance, &numbered, state, now)
     };
-    create(&app.table, scope, ecf, new, issuance.holds_notes).await
+    create(&app.table, scope, ecf.document(), new, issuance.holds_notes).await
 }
 
 /// The parts of the request that the record lacks.

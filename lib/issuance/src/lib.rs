@@ -10,7 +10,7 @@
 pub mod note;
 mod stored;
 
-use ecf::Ecf;
+use ecf::Document;
 use ecf_api::ApiError;
 use ecf_store::{
     Scope, Table,
@@ -31,7 +31,7 @@ const NOTE_ROUNDS: usize = 8;
 pub async fn create(
     table: &Table,
     scope: &Scope,
-    ecf: &Ecf,
+    document: &Document,
     mut new: NewReceipt,
     holds_notes: bool,
 ) -> Result<Created, ApiError> {
@@ -43,7 +43,9 @@ pub async fn create(
             note.awaits_invoice = true;
         }
         match table.create_receipt(scope, new.clone()).await? {
-            Created::ModifiedChanged => new.note = note::judge(table, scope, ecf, holds_notes).await?,
+            Created::ModifiedChanged => {
+                new.note = note::judge(table, scope, document, new.ecf_type, holds_notes).await?;
+            }
             created => return Ok(created),
         }
     }

@@ -1,7 +1,7 @@
 //! Validates a note (33, 34) against the receipt that it modifies, if that was issued here.
 
 use ecf::rules::modified::{self, Modified};
-use ecf::{Ecf, ReceiptState, Violation};
+use ecf::{Document, ReceiptState, ReceiptType, Violation};
 use ecf_api::ApiError;
 use ecf_store::{
     Scope, Table,
@@ -14,8 +14,13 @@ use ecf_store::{
 ///
 /// # Errors
 /// 422 when the authority would reject the note because of the modified receipt's type, state or balance.
-pub async fn judge(table: &Table, scope: &Scope, ecf: &Ecf, holds: bool) -> Result<Option<NewNote>, ApiError> {
-    let (document, receipt_type) = (ecf.document(), ecf.receipt_type());
+pub async fn judge(
+    table: &Table,
+    scope: &Scope,
+    document: &Document,
+    receipt_type: ReceiptType,
+    holds: bool,
+) -> Result<Option<NewNote>, ApiError> {
     let Some(encf) = modified::modified_encf(document, receipt_type) else {
         return Ok(None);
     };
