@@ -78,6 +78,7 @@ const QUEUES: [(&str, &str, &str); 7] = [
     ("webhook", "WEBHOOK_DEAD_QUEUE_URL", "WEBHOOK_QUEUE_URL"),
     ("webhook-slow", "WEBHOOK_SLOW_DEAD_QUEUE_URL", "WEBHOOK_SLOW_QUEUE_URL"),
     ("exchange", "EXCHANGE_DEAD_QUEUE_URL", "EXCHANGE_QUEUE_URL"),
+    ("certification", "CERTIFICATION_DEAD_QUEUE_URL", "CERTIFICATION_QUEUE_URL"),
 ];
 
 impl App {
