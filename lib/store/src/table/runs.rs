@@ -1,7 +1,7 @@
 //! Runs of the certification: a company's workbook on its way to the authority.
 //!
-//! The record has only what the workbook and its receipts do not tell. The state of a row is that of its receipt, so a
-//! run that was interrupted at any moment continues without a repair.
+//! The record has only what does not follow from the workbook and its receipts. The state of a row is that of its
+//! receipt, so a run that was interrupted at any moment continues without a repair.
 //!
 //! Every write depends on the number of the step that was read, which each write increments. Two workers with the same
 //! job decide the same; one of them takes the run on. A company has at most one run under way: a pointer names the
