@@ -18,6 +18,7 @@ mod lists;
 mod notes;
 mod objects;
 mod secrets;
+mod runs;
 mod sending;
 mod sequences;
 mod support;
