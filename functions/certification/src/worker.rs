@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ecf_runtime::{Message, Outcome};
 use ecf_store::{
-    CertificationJob, Scope, StoreError,
+    CertificationJob, StoreError,
     runs::{Run, RunProgress, RunState as StoredState, RunStop, StopCause},
     waits,
 };
@@ -17,7 +17,6 @@ use ecf_workbook::Phase;
 use ecf_workbook::run::{self, Next, RowState, RunState, Stop};
 
 use crate::Worker;
-use crate::books::Book;
 use crate::rows::{Record, Row, entries, name_of, rows, stored};
 use crate::sending::Sender;
 

@@ -244,7 +244,7 @@ async fn set_data_test(
 ) -> Result<Response, Failure> {
     app.state.forget(Environment::Certecf, &rnc)?;
     let portal = test.portal();
-    change(&app, |settings| {
+    app.state.change_settings(|settings| {
         settings.data_tests.insert(rnc, test);
     })?;
     Ok(Json(portal).into_response())
