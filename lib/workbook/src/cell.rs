@@ -237,8 +237,8 @@ mod tests {
             (1_234_567_890.0, "General", Kind::Rnc, "01234567890"),
             (123_456_789.0, "00000000000", Kind::Rnc, "00123456789"),
             (42.0, "000000", Kind::Text, "000042"),
-            (43922.0, "General", Kind::Fecha, "01-04-2020"),
-            (46193.427_222_222_22, "General", Kind::FechaHora, "20-06-2026 10:15:12"),
+            (43_922.0, "General", Kind::Fecha, "01-04-2020"),
+            (46_193.427_222_222_22, "General", Kind::FechaHora, "20-06-2026 10:15:12"),
         ] {
             assert_eq!(
                 meant(&number(given, code), kind),

@@ -108,15 +108,15 @@ pub struct Finding {
     /// What it means for the run; [`Grade::Rejected`] stops it before the first row is sent.
     pub grade: Grade,
     /// The sheet.
-    pub sheet: Option<String>,
+    pub sheet: Option<Box<str>>,
     /// The row as the spreadsheet counts, from 1.
     pub row: Option<u32>,
     /// The letters of the column.
-    pub column: Option<String>,
+    pub column: Option<Box<str>>,
     /// The header of the column.
-    pub header: Option<String>,
+    pub header: Option<Box<str>>,
     /// The content of the cell, shortened when long.
-    pub cell: Option<String>,
+    pub cell: Option<Box<str>>,
 }
 
 impl Finding {
@@ -134,7 +134,7 @@ impl Finding {
     }
 
     pub(crate) fn in_sheet(mut self, sheet: &str) -> Self {
-        self.sheet = Some(sheet.to_owned());
+        self.sheet = Some(sheet.into());
         self
     }
 
@@ -144,17 +144,17 @@ impl Finding {
     }
 
     pub(crate) fn in_column(mut self, column: u32) -> Self {
-        self.column = Some(letters(column));
+        self.column = Some(letters(column).into());
         self
     }
 
     pub(crate) fn under(mut self, header: &str) -> Self {
-        self.header = Some(shortened(header));
+        self.header = Some(shortened(header).into());
         self
     }
 
     pub(crate) fn with_cell(mut self, cell: &str) -> Self {
-        self.cell = Some(shortened(cell));
+        self.cell = Some(shortened(cell).into());
         self
     }
 }

@@ -339,8 +339,8 @@ pub(crate) fn would_differ(row: &Row, differences: Result<Vec<Difference>, Unrea
             difference.path
         );
         let mut finding = row.finding(codes::WOULD_DIFFER, message);
-        finding.column = difference.column;
-        finding.header = difference.header;
+        finding.column = difference.column.map(Into::into);
+        finding.header = difference.header.map(Into::into);
         if let Some(cell) = &difference.cell {
             finding = finding.with_cell(cell);
         }
