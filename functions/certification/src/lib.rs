@@ -29,12 +29,11 @@ mod worker;
 use axum::Router;
 use axum::extract::FromRef;
 use axum::routing::{get, post};
-use ecf_api::{ApiError, Keys};
+use ecf_api::Keys;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
 use ecf_store::{
-    Artifacts, CertificationJob, Clients, Identities, QueueUrls, Queues, Scope, StoreError, Table, Vault,
-    companies::Company, runs::Run,
+    Artifacts, CertificationJob, Clients, Identities, QueueUrls, Queues, Scope, StoreError, Table, Vault, runs::Run,
 };
 
 use crate::books::Books;
@@ -73,11 +72,6 @@ impl Store {
             artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
             books: Books::default(),
         })
-    }
-
-    async fn company(&self, scope: &Scope) -> Result<Company, ApiError> {
-        let company = self.table.company(&scope.company).await?;
-        company.ok_or_else(|| ApiError::internal("the company does not exist"))
     }
 }
 

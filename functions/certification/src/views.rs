@@ -238,7 +238,7 @@ fn error(part: &'static str, finding: &Finding) -> FieldError {
         ("cell", &finding.cell),
     ];
     let error = places.into_iter().fold(error, |error, (name, value)| match value {
-        Some(value) => error.with_ctx(name, value.clone()),
+        Some(value) => error.with_ctx(name, value.as_ref()),
         None => error,
     });
     match finding.row {

@@ -58,7 +58,7 @@ pub struct App {
 }
 
 /// A queue's name in commands, and the variables with the addresses of its dead-letter queue and of the queue itself.
-const QUEUES: [(&str, &str, &str); 7] = [
+const QUEUES: [(&str, &str, &str); 8] = [
     ("issuing", "ISSUING_DEAD_QUEUE_URL", "ISSUING_QUEUE_URL"),
     (
         "submission-testecf",

@@ -182,12 +182,12 @@ impl Office {
     async fn files(&self, run: &Value) -> BTreeMap<String, Vec<u8>> {
         let path = format!("{RUNS}/{}/files", run["run_id"].as_str().unwrap());
         let mut archive = ZipArchive::new(Cursor::new(self.caller.download(&path).await)).unwrap();
-        let names: Vec<String> = archive.file_names().map(str::to_owned).collect();
         let mut files = BTreeMap::new();
-        for name in names {
+        for index in 0..archive.len() {
+            let mut file = archive.by_index(index).unwrap();
             let mut bytes = Vec::new();
-            archive.by_name(&name).unwrap().read_to_end(&mut bytes).unwrap();
-            files.insert(name, bytes);
+            file.read_to_end(&mut bytes).unwrap();
+            files.insert(file.name().unwrap().into_owned(), bytes);
         }
         files
     }
@@ -197,13 +197,10 @@ impl Office {
         let mut files = self.files(run).await;
         let read_me = String::from_utf8(files.remove("LEEME.txt").unwrap()).unwrap();
         assert!(read_me.contains("Portal de Certificación"), "{read_me}");
-        let expected: Vec<_> = books
-            .suite
-            .summaries
-            .iter()
+        let summaries = books.suite.summaries.iter();
+        let mut expected: Vec<_> = summaries
             .map(|summary| format!("{}{}.xml", books.rnc, summary.encf()))
             .collect();
-        let mut expected = expected;
         expected.sort();
         assert_eq!(files.keys().cloned().collect::<Vec<_>>(), expected);
         for (name, xml) in files {

@@ -18,8 +18,8 @@ async fn a_run_begins_once_and_sends_one_row_at_a_time() {
     assert_eq!((&begun["status"], &begun["progress"]), (&json!("running"), &json!(0)));
     // Two receipts, two notes, a summary; the upload is a person's.
     assert_eq!((&begun["counts"]["rows"], &begun["counts"]["waiting"]), (&json!(5), &json!(5)));
-    let order: Vec<_> = begun["rows"].as_array().unwrap().iter();
-    let order: Vec<_> = order.map(|row| (row["document"].as_str().unwrap(), row["encf"].as_str().unwrap())).collect();
+    let rows = begun["rows"].as_array().unwrap().iter();
+    let order: Vec<_> = rows.map(|row| (row["document"].as_str().unwrap(), row["encf"].as_str().unwrap())).collect();
     assert_eq!(
         order,
         [
