@@ -7,14 +7,15 @@ use bytes::Bytes;
 use ecf::Environment;
 use ecf_api::{ApiError, Caller, CodedError, Form, FromForm, ValidForm, ValidationError};
 use ecf_store::{
-    ArtifactKind,
-    runs::{Run, RunBegun},
+    ArtifactKind, RunId,
+    runs::{Run, RunBegun, RunState},
 };
 use utoipa::ToSchema;
 
 use crate::App;
 use crate::books::{criteria, read};
 use crate::rows::rows;
+use crate::show::full;
 use crate::views::{BegunView, FullRunView, findings};
 
 /// The workbooks of the authority's portal.
@@ -83,6 +84,10 @@ pub(crate) async fn begin(
         return Err(ApiError::conflict("not_in_production", message));
     }
     let (scope, now) = (&caller.scope, app.clock.now());
+    let id = RunId::of(scope, &request.idempotency_key);
+    if let Some(existing) = app.store.table.run(scope, &id).await? {
+        return replayed(&app, &caller, &existing).await;
+    }
     let criteria = criteria(scope, &caller.rnc, now);
     let book = read(&request.workbook, request.approvals.as_deref(), &criteria)
         .map_err(|(part, found)| ApiError::validation(findings(part, &found)))?;
@@ -98,9 +103,9 @@ pub(crate) async fn begin(
         let (artifacts, kind) = (&app.store.artifacts, ArtifactKind::Workbook);
         artifacts.put_message(scope, new.begun_at, &new.id, kind, bytes).await?;
     }
-    let (status, run) = match app.store.table.begin_run(scope, new).await? {
-        RunBegun::New(run) => (StatusCode::CREATED, run),
-        RunBegun::Replay(run) => (StatusCode::OK, run),
+    let run = match app.store.table.begin_run(scope, new).await? {
+        RunBegun::New(run) => run,
+        RunBegun::Replay(existing) => return replayed(&app, &caller, &existing).await,
         RunBegun::Open(open) => {
             let message = format!(
                 "run {} is under way: wait for its end, or abandon it with POST /api/v1/client/certification/runs/{}/abandon",
@@ -110,11 +115,7 @@ pub(crate) async fn begin(
         }
     };
     app.enqueue(scope, &run).await;
-    // A replay may have brought other workbooks; its run has its own.
-    if status == StatusCode::OK {
-        let run = crate::show::full(&app, &caller, &run).await?;
-        return Ok((status, Json(BegunView { run, notices: vec![] })));
-    }
+    let book = app.store.books.insert(run.id, book, now);
     tracing::info!(run.id = %run.id, company.id = %scope.company, rows = book.documents().len(), "a certification run begins");
     let rows = rows(&app.store.table, scope, &run, &book).await?;
     let mut notices = findings("workbook", &book.suite.notices);
@@ -122,5 +123,14 @@ pub(crate) async fn begin(
         notices.extend(findings("approvals", &approvals.notices));
     }
     let run = FullRunView::of(&run, &book, &rows);
-    Ok((status, Json(BegunView { run, notices })))
+    Ok((StatusCode::CREATED, Json(BegunView { run, notices })))
+}
+
+/// The run that the key began before, whatever workbooks the request has. Its job may have been lost.
+async fn replayed(app: &App, caller: &Caller, run: &Run) -> Result<(StatusCode, Json<BegunView>), ApiError> {
+    if run.progress.state == RunState::Running {
+        app.enqueue(&caller.scope, run).await;
+    }
+    let run = full(app, caller, run).await?;
+    Ok((StatusCode::OK, Json(BegunView { run, notices: vec![] })))
 }

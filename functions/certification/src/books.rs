@@ -128,6 +128,13 @@ pub(crate) fn criteria(scope: &Scope, rnc: &Rnc, begun_at: Timestamp) -> Criteri
 }
 
 impl Books {
+    /// Caches the workbooks of a run that begins.
+    pub(crate) fn insert(&self, run: RunId, book: Book, now: Timestamp) -> Arc<Book> {
+        let book = Arc::new(book);
+        self.read.insert(run, book.clone(), now);
+        book
+    }
+
     /// The workbooks of a run.
     ///
     /// # Errors
@@ -157,9 +164,7 @@ impl Books {
         let criteria = criteria(scope, rnc, run.begun_at);
         let book = read(&receipts, approvals.as_deref(), &criteria)
             .map_err(|(_, findings)| StoreError::unexpected(operation, first(&findings)))?;
-        let book = Arc::new(book);
-        self.read.insert(run.id, book.clone(), now);
-        Ok(book)
+        Ok(self.insert(run.id, book, now))
     }
 }
 

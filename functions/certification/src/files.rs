@@ -50,8 +50,12 @@ pub(crate) async fn files(
         let signed = receipt.fiscal.signed.as_ref();
         let signed = signed.ok_or_else(|| ApiError::internal("an accepted summary has no signed invoice"))?;
         let (at, kind) = (receipt.created_at, ArtifactKind::SignedXml);
-        let xml = store.artifacts.get(scope, at, &receipt.public_id, kind, &signed.signed_xml);
-        let xml = xml.await?.ok_or_else(|| ApiError::internal("the signed invoice is not in the bucket"))?;
+        let xml = store
+            .artifacts
+            .get(scope, at, &receipt.public_id, kind, &signed.signed_xml);
+        let xml = xml
+            .await?
+            .ok_or_else(|| ApiError::internal("the signed invoice is not in the bucket"))?;
         invoices.push((format!("{}{}.xml", caller.rnc, signed.encf), xml));
     }
     if invoices.is_empty() {
@@ -68,7 +72,11 @@ pub(crate) async fn files(
         add(name, xml).map_err(ApiError::internal)?;
     }
     let bytes = zip.finish().map_err(ApiError::internal)?.into_inner();
-    Ok(Download::new(bytes, "application/zip", format!("certificacion-{id}.zip")))
+    Ok(Download::new(
+        bytes,
+        "application/zip",
+        format!("certificacion-{id}.zip"),
+    ))
 }
 
 /// The receipt whose full invoice a person uploads: its summary was accepted.

@@ -80,7 +80,9 @@ fn missing(numbers: &[Prescribed], ranges: &[Range]) -> Vec<(u64, u64, Option<Fe
     let outside = |number: u64| !ranges.iter().any(|range| range.contains(number));
     for &(number, expiry) in numbers.iter().filter(|(number, _)| outside(*number)) {
         match missing.last_mut() {
-            Some((start, end, known)) if *known == expiry && !ranges.iter().any(|range| range.start > *start && range.start < number) => {
+            Some((start, end, known))
+                if *known == expiry && !ranges.iter().any(|range| range.start > *start && range.start < number) =>
+            {
                 *end = number;
             }
             _ => missing.push((number, number, expiry)),

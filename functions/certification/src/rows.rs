@@ -55,10 +55,7 @@ pub(crate) async fn rows(table: &Table, scope: &Scope, run: &Run, book: &Book) -
         .map(|receipt| (receipt.public_id, receipt))
         .collect();
     let approvals = table.approvals_by_ids(scope, &approvals).await?;
-    let mut approvals: HashMap<_, _> = approvals
-        .into_iter()
-        .map(|approval| (approval.id, approval))
-        .collect();
+    let mut approvals: HashMap<_, _> = approvals.into_iter().map(|approval| (approval.id, approval)).collect();
     let rows = entries.into_iter().map(|entry| {
         let record = match entry.phase {
             Phase::Uploads => None,
@@ -137,7 +134,9 @@ pub(crate) fn state_of(run: &Run) -> RunState {
         (StoredState::Finished, _) => RunState::Finished,
         (StoredState::Abandoned, _) => RunState::Abandoned,
         (StoredState::Stopped, stop) => {
-            let (entry, cause) = stop.as_ref().map_or((u32::MAX, StopCause::NotSent), |stop| (stop.entry, stop.cause));
+            let (entry, cause) = stop
+                .as_ref()
+                .map_or((u32::MAX, StopCause::NotSent), |stop| (stop.entry, stop.cause));
             let cause = match cause {
                 StopCause::Rejected => Cause::Rejected,
                 StopCause::NotSent => Cause::NotSent,
@@ -164,7 +163,10 @@ pub(crate) fn stored(state: RunState) -> (StoredState, Option<(u32, StopCause)>)
                 Cause::NotSent => StopCause::NotSent,
                 Cause::OutcomeUnknown => StopCause::OutcomeUnknown,
             };
-            (StoredState::Stopped, Some((u32::try_from(entry).unwrap_or(u32::MAX), cause)))
+            (
+                StoredState::Stopped,
+                Some((u32::try_from(entry).unwrap_or(u32::MAX), cause)),
+            )
         }
     }
 }

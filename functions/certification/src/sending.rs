@@ -60,7 +60,8 @@ impl Sender<'_> {
     async fn issue(&self, entry: &Entry) -> Result<(), StoreError> {
         let operation = "store row";
         let Worker { store, clock, .. } = self.worker;
-        let missing = |what: &str| StoreError::unexpected(operation, format!("the workbook has no {what} {}", entry.encf));
+        let missing =
+            |what: &str| StoreError::unexpected(operation, format!("the workbook has no {what} {}", entry.encf));
         let row = self.book.receipt(entry.encf).ok_or_else(|| missing("receipt"))?;
         let numbered = row.numbered();
         let summary = match entry.phase {
@@ -78,8 +79,13 @@ impl Sender<'_> {
             summary,
         };
         let (id, now) = (receipt_id(self.scope, self.run, entry), clock.now());
-        let bytes = request.to_json().map_err(|error| StoreError::unexpected(operation, error))?;
-        let payload = store.artifacts.put(self.scope, now, &id, ArtifactKind::Payload, bytes).await?;
+        let bytes = request
+            .to_json()
+            .map_err(|error| StoreError::unexpected(operation, error))?;
+        let payload = store
+            .artifacts
+            .put(self.scope, now, &id, ArtifactKind::Payload, bytes)
+            .await?;
         let (document, holds) = (numbered.document(), self.company.settings.hold_notes);
         // A note that the authority would reject is stored without a reservation, and fails when it is issued: its
         // record then shows why.
@@ -117,9 +123,10 @@ impl Sender<'_> {
                 self.enqueue_issuing(&receipt).await;
                 Ok(())
             }
-            Some(Created::NumberTaken | Created::ModifiedChanged) | None => {
-                Err(StoreError::retry(operation, "the receipt that it modifies kept changing"))
-            }
+            Some(Created::NumberTaken | Created::ModifiedChanged) | None => Err(StoreError::retry(
+                operation,
+                "the receipt that it modifies kept changing",
+            )),
         }
     }
 
@@ -174,7 +181,10 @@ impl Sender<'_> {
         let (Some(rnc_emisor), Some(rnc_comprador), Some(estado)) =
             (&details.rnc_emisor, &details.rnc_comprador, details.estado)
         else {
-            return Err(StoreError::unexpected(operation, "the approval lacks a mandatory field"));
+            return Err(StoreError::unexpected(
+                operation,
+                "the approval lacks a mandatory field",
+            ));
         };
         let new = Approval {
             id,
@@ -184,7 +194,10 @@ impl Sender<'_> {
             rnc_comprador: rnc_comprador.clone(),
             encf: entry.encf,
             estado,
-            reason: details.detalle_motivo_rechazo.as_ref().map(|reason| reason.to_string().into()),
+            reason: details
+                .detalle_motivo_rechazo
+                .as_ref()
+                .map(|reason| reason.to_string().into()),
             acecf: hash,
             receiver_url: None,
             receipt_unknown: false,

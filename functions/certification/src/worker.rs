@@ -40,7 +40,12 @@ pub async fn handle(worker: &Worker, job: CertificationJob, _message: Message) -
 }
 
 async fn take_on(worker: &Worker, job: &CertificationJob) -> Result<Outcome<CertificationJob>, StoreError> {
-    let CertificationJob::Run { scope, run, step, waits } = job;
+    let CertificationJob::Run {
+        scope,
+        run,
+        step,
+        waits,
+    } = job;
     let store = &worker.store;
     let Some(run) = store.table.run(scope, run).await? else {
         return Ok(missing("the run does not exist"));
@@ -169,7 +174,11 @@ async fn record(
         stop,
         ..run.progress.clone()
     };
-    let recorded = worker.store.table.advance_run(scope, run, progress, sender.now()).await?;
+    let recorded = worker
+        .store
+        .table
+        .advance_run(scope, run, progress, sender.now())
+        .await?;
     if recorded.is_some() {
         tracing::info!(run.id = %run.id, company.id = %scope.company, state = state.as_str(), "the run stands");
     }
@@ -212,7 +221,12 @@ fn last_accepted(rows: &[Row]) -> Option<usize> {
 }
 
 fn waited(job: &CertificationJob) -> CertificationJob {
-    let CertificationJob::Run { scope, run, step, waits } = job;
+    let CertificationJob::Run {
+        scope,
+        run,
+        step,
+        waits,
+    } = job;
     CertificationJob::Run {
         scope: *scope,
         run: *run,

@@ -153,7 +153,14 @@ pub(crate) async fn issue_one(
     let now = app.clock.now();
     let due = due(&request, now)?;
     let Checked { ecf, mut warnings, .. } = check(&issuer, &request, query, &settings, due.unwrap_or(now))?;
-    let note = note::judge(&app.table, &caller.scope, ecf.document(), ecf.receipt_type(), settings.hold_notes).await?;
+    let note = note::judge(
+        &app.table,
+        &caller.scope,
+        ecf.document(),
+        ecf.receipt_type(),
+        settings.hold_notes,
+    )
+    .await?;
     warnings.extend(note::waits(note.as_ref()));
     let issuance = Issuance {
         issuer: &issuer,
@@ -246,7 +253,9 @@ impl Record for NewRecord<'_> {
             note: self.note,
             ..new_receipt(self.issuance, &numbered, ReceiptState::Signed, now)
         };
-        let Issuance { issuer, holds_notes, .. } = self.issuance;
+        let Issuance {
+            issuer, holds_notes, ..
+        } = self.issuance;
         create(&self.app.table, &issuer.scope, self.ecf.document(), new, *holds_notes).await
     }
 }

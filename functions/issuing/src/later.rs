@@ -79,7 +79,17 @@ async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> 
     let ecf = check(&Issuer::from(receipt), &request, &query, &settings, now)?.ecf;
     // A note reserved its amount when it was stored, and its invoice is checked again before sending. A note whose
     // invoice was unknown here at that time has reserved nothing.
-    if receipt.note.is_none() && note::judge(&app.table, scope, ecf.document(), ecf.receipt_type(), settings.hold_notes).await?.is_some() {
+    if receipt.note.is_none()
+        && note::judge(
+            &app.table,
+            scope,
+            ecf.document(),
+            ecf.receipt_type(),
+            settings.hold_notes,
+        )
+        .await?
+        .is_some()
+    {
         return Err(ApiError::conflict(
             FailReason::NoteNotKept.as_str(),
             "the receipt that it modifies was issued here after the note was kept, so the note does not count there",

@@ -21,7 +21,14 @@ pub(crate) async fn forecast(
 ) -> Result<ValidationView, ApiError> {
     let mut warnings = checked.warnings;
     let document = checked.ecf.document();
-    let note = note::judge(&app.table, scope, document, checked.ecf.receipt_type(), settings.hold_notes).await?;
+    let note = note::judge(
+        &app.table,
+        scope,
+        document,
+        checked.ecf.receipt_type(),
+        settings.hold_notes,
+    )
+    .await?;
     warnings.extend(note::waits(note.as_ref()));
     let number = foresee(app, scope, &checked.ecf, now).await?;
     let totals = TotalsView::of(&checked.ecf.document().encabezado.totales);

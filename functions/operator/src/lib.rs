@@ -78,7 +78,11 @@ const QUEUES: [(&str, &str, &str); 8] = [
     ("webhook", "WEBHOOK_DEAD_QUEUE_URL", "WEBHOOK_QUEUE_URL"),
     ("webhook-slow", "WEBHOOK_SLOW_DEAD_QUEUE_URL", "WEBHOOK_SLOW_QUEUE_URL"),
     ("exchange", "EXCHANGE_DEAD_QUEUE_URL", "EXCHANGE_QUEUE_URL"),
-    ("certification", "CERTIFICATION_DEAD_QUEUE_URL", "CERTIFICATION_QUEUE_URL"),
+    (
+        "certification",
+        "CERTIFICATION_DEAD_QUEUE_URL",
+        "CERTIFICATION_QUEUE_URL",
+    ),
 ];
 
 impl App {

@@ -33,7 +33,9 @@ pub fn mount(name: &str, env: &Env, clients: &Clients, clock: Clock) -> Result<M
     Ok(match name {
         "approvals" => Mounted::Http(approvals::router(approvals::App::from_env(env, clients, clock)?)),
         "audit-export" => Mounted::Http(audit_export::router(audit_export::App::from_env(env, clients, clock)?)),
-        "certification" => Mounted::Http(certification::router(certification::App::from_env(env, clients, clock)?)),
+        "certification" => Mounted::Http(certification::router(certification::App::from_env(
+            env, clients, clock,
+        )?)),
         "certificates" => Mounted::Http(certificates::router(certificates::App::from_env(env, clients, clock)?)),
         "company" => Mounted::Http(company::router(company::App::from_env(env, clients, clock)?)),
         "directory" => Mounted::Http(directory::router(directory::App::from_env(env, clients, clock)?)),

@@ -116,7 +116,8 @@ impl DataTest {
         };
         let is_missing = |rows: &BTreeMap<String, Cells>, done: &BTreeSet<String>| done.len() < rows.len();
         let (progress, is_note) = (&self.progress, matches!(encf.get(1..3), Some("33" | "34")));
-        let notes_first = |number: &String| !matches!(number.get(1..3), Some("33" | "34")) && !progress.ecf.contains(number);
+        let notes_first =
+            |number: &String| !matches!(number.get(1..3), Some("33" | "34")) && !progress.ecf.contains(number);
         let out_of_order = match kind {
             Kind::Ecf => is_note && self.ecf.keys().any(notes_first),
             Kind::Rfce => is_missing(&self.ecf, &progress.ecf),
@@ -157,9 +158,14 @@ impl DataTest {
             return Err(format!("El resumen de {encf} no ha sido aceptado."));
         }
         signature::verify(&document).map_err(|error| format!("La firma no es válida ({error})."))?;
-        let summaries = app.state.documents_by_number(Environment::Certecf, &facts.rnc_emisor, &encf);
+        let summaries = app
+            .state
+            .documents_by_number(Environment::Certecf, &facts.rnc_emisor, &encf);
         let summaries = summaries.map_err(|error| error.to_string())?;
-        if !summaries.iter().any(|record| record.facts.codigo_seguridad == document.security_code()) {
+        if !summaries
+            .iter()
+            .any(|record| record.facts.codigo_seguridad == document.security_code())
+        {
             return Err(format!("El código de seguridad de {encf} no es el del resumen."));
         }
         self.progress.uploads.insert(encf);
@@ -202,7 +208,9 @@ pub(crate) fn judge(
 /// The data test of a taxpayer in this environment.
 pub(crate) fn of(state: &State, environment: Environment, rnc: &str) -> Option<DataTest> {
     let is_certification = environment == Environment::Certecf;
-    is_certification.then(|| state.settings().data_tests.get(rnc).cloned()).flatten()
+    is_certification
+        .then(|| state.settings().data_tests.get(rnc).cloned())
+        .flatten()
 }
 
 /// A full invoice that a person uploads; the inner error is the portal's.

@@ -46,7 +46,7 @@ impl Queue {
             Self::Webhook => "Webhook",
             Self::WebhookSlow => "WebhookSlow",
             Self::Exchange => "Exchange",
-            Self::Certification => "Certification",
+            Self::Certification => "CertificationQueue",
         }
     }
 }

@@ -121,8 +121,7 @@ mod tests {
     #[test]
     fn a_stored_request_reads_back_and_an_older_version_reads_it_too() {
         let bytes = request(None).to_json().unwrap();
-        let expected =
-            r#"{"payload":{"Encabezado":{"Version":"1.0"}},"on_conditional":"warn","amounts":"verbatim"}"#;
+        let expected = r#"{"payload":{"Encabezado":{"Version":"1.0"}},"on_conditional":"warn","amounts":"verbatim"}"#;
         assert_eq!(std::str::from_utf8(&bytes).unwrap(), expected);
         assert_eq!(StoredRequest::read(&bytes).unwrap(), request(None));
 

@@ -118,7 +118,8 @@ impl Queues {
     pub async fn send_certification(&self, job: &CertificationJob, delay: Duration) -> Result<(), StoreError> {
         let CertificationJob::Run { scope, .. } = job;
         let (queue, company) = (JobQueue::Certification, scope.company);
-        self.send("send to certification queue", queue, company, job, delay).await
+        self.send("send to certification queue", queue, company, job, delay)
+            .await
     }
 
     /// Enqueues the first attempt of a receipt's next step.

@@ -5,9 +5,7 @@ use std::collections::{HashMap, HashSet};
 use ecf::messages::{Rfce, SecurityCodeError};
 use ecf::rules::{OnConditional, judge};
 use ecf::totals::IscRates;
-use ecf::{
-    Amounts, Draft, Ecf, Encf, Environment, Fecha, FechaHora, Node, Numbered, ReceiptType, Rnc, Violation,
-};
+use ecf::{Amounts, Draft, Ecf, Encf, Environment, Fecha, FechaHora, Node, Numbered, ReceiptType, Rnc, Violation};
 
 use crate::columns::{Columns, RECEIPT, SUMMARY};
 use crate::compare::{self, Difference, Unreadable};

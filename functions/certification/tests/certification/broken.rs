@@ -23,7 +23,9 @@ fn redrawn(change: impl FnOnce(&mut Worksheet, &[String])) -> Vec<u8> {
     let sheet = book.add_worksheet().set_name("ECF").unwrap();
     fill(sheet, &rows, |_, _| Style::Text);
     change(sheet, &headers(&rows));
-    fill(book.add_worksheet().set_name("RFCE").unwrap(), &summaries, |_, _| Style::Text);
+    fill(book.add_worksheet().set_name("RFCE").unwrap(), &summaries, |_, _| {
+        Style::Text
+    });
     book.save_to_buffer().unwrap()
 }
 
@@ -51,12 +53,21 @@ fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         let (_, rows, summaries) = small();
         let mut book = Workbook::new();
         fill(book.add_worksheet().set_name(name).unwrap(), &rows, |_, _| Style::Text);
-        fill(book.add_worksheet().set_name("RFCE").unwrap(), &summaries, |_, _| Style::Text);
+        fill(book.add_worksheet().set_name("RFCE").unwrap(), &summaries, |_, _| {
+            Style::Text
+        });
         book.save_to_buffer().unwrap()
     };
-    let formula = redrawn(|sheet, headers| {
-        let formula = rust_xlsxwriter::Formula::new("=B2*2").set_result("");
-        sheet.write_formula(1, column(headers, "MontoItem[1]"), formula).unwrap();
+    let error = redrawn(|sheet, headers| {
+        let formula = rust_xlsxwriter::Formula::new("=B2*2").set_result("#REF!");
+        sheet
+            .write_formula(1, column(headers, "MontoItem[1]"), formula)
+            .unwrap();
+    });
+    let date = redrawn(|sheet, headers| {
+        let format = rust_xlsxwriter::Format::new().set_num_format("dd-mm-yyyy");
+        let place = column(headers, "MontoItem[1]");
+        sheet.write_number_with_format(1, place, 45_000.0, &format).unwrap();
     });
     let merged = redrawn(|sheet, headers| {
         let place = column(headers, "MontoItem[1]");
@@ -92,11 +103,13 @@ fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         (
             "unknown header",
             redrawn(|sheet, headers| {
-                sheet.write_string(0, column(headers, "NombreItem[1]"), "NombreItm[1]").unwrap();
+                sheet
+                    .write_string(0, column(headers, "NombreItem[1]"), "NombreItm[1]")
+                    .unwrap();
             }),
             "HOJA-04",
         ),
-        ("formula", formula, "CELDA-01"),
+        ("formula with an error", error, "CELDA-02"),
         ("merged", merged, "CELDA-03"),
         (
             "key of another row",
@@ -121,13 +134,7 @@ fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
             }),
             "FILA-06",
         ),
-        (
-            "wrong total",
-            changed(|rows, _| {
-                rows[4].insert("MontoTotal".into(), "1.00".into());
-            }),
-            "TOTALES-01",
-        ),
+        ("wrong type", date, "CELDA-04"),
         (
             "another company",
             changed(|rows, _| {
@@ -157,7 +164,10 @@ async fn twenty_broken_workbooks_are_refused_with_their_place_and_nothing_is_sen
     let large = world.begin("50 MB", &vec![b'x'; 50 * 1_024 * 1_024], None).await;
     large.expect(413);
     // The workbook of approvals is judged too.
-    let refused = world.begin("approvals", &crate::small(), Some(b"a,b\n1,2\n")).await.expect(422);
+    let refused = world
+        .begin("approvals", &crate::small(), Some(b"a,b\n1,2\n"))
+        .await
+        .expect(422);
     assert_eq!(refused["detail"][0]["loc"], json!(["body", "approvals"]), "{refused:#}");
     let list = world.get(RUNS).await.expect(200);
     assert_eq!(list["total"], 0);

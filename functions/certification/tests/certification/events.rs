@@ -29,12 +29,18 @@ async fn every_payload_in_the_folder_is_answered() {
         let mut event = event(&format!("certification/{name}"));
         event["headers"]["X-API-Key"] = json!(world.company.api_key);
         event["multiValueHeaders"]["X-API-Key"] = json!([world.company.api_key]);
-        let path = event["path"].as_str().unwrap().replace("4h7s2v9x1c5m8r3w6tq0y2kabdefgjnp", id);
+        let path = event["path"]
+            .as_str()
+            .unwrap()
+            .replace("4h7s2v9x1c5m8r3w6tq0y2kabdefgjnp", id);
         event["path"] = json!(path);
         let event: LambdaRequest = serde_json::from_value(event).unwrap();
         assert_eq!(answer(world.router.clone(), event).await.status_code, status, "{name}");
     }
-    let job = event("certification-worker/run")["Records"][0]["body"].as_str().unwrap().to_owned();
+    let job = event("certification-worker/run")["Records"][0]["body"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     world.work(&job).await;
     world.step().await;
 }

@@ -17,9 +17,14 @@ async fn a_run_begins_once_and_sends_one_row_at_a_time() {
     let begun = world.begin("run-1", &small(), None).await.expect(201);
     assert_eq!((&begun["status"], &begun["progress"]), (&json!("running"), &json!(0)));
     // Two receipts, two notes, a summary; the upload is a person's.
-    assert_eq!((&begun["counts"]["rows"], &begun["counts"]["waiting"]), (&json!(5), &json!(5)));
+    assert_eq!(
+        (&begun["counts"]["rows"], &begun["counts"]["waiting"]),
+        (&json!(5), &json!(5))
+    );
     let rows = begun["rows"].as_array().unwrap().iter();
-    let order: Vec<_> = rows.map(|row| (row["document"].as_str().unwrap(), row["encf"].as_str().unwrap())).collect();
+    let order: Vec<_> = rows
+        .map(|row| (row["document"].as_str().unwrap(), row["encf"].as_str().unwrap()))
+        .collect();
     assert_eq!(
         order,
         [
@@ -39,7 +44,10 @@ async fn a_run_begins_once_and_sends_one_row_at_a_time() {
     // The replay enqueued the same step: it is carried out once.
     assert_eq!(world.step().await.len(), 2);
     let issuing = world.stack.take_messages(Queue::Issuing).await;
-    assert!(!issuing.is_empty() && issuing.iter().all(|job| job == &issuing[0]), "{issuing:?}");
+    assert!(
+        !issuing.is_empty() && issuing.iter().all(|job| job == &issuing[0]),
+        "{issuing:?}"
+    );
     let (scope, run_id) = (world.company.scope, begun["run_id"].as_str().unwrap());
     let key = format!("certification/{run_id}/ecf/E310000000007/0");
     let id = ReceiptId::of_receipt(&scope, &key);
@@ -53,7 +61,10 @@ async fn a_run_begins_once_and_sends_one_row_at_a_time() {
     // Numbers and attempt are prepared once.
     let table = world.stack.table();
     let ranges = table.ranges(&scope, None).await.unwrap();
-    let mut ranges: Vec<_> = ranges.iter().map(|range| (range.ecf_type.as_str(), range.start, range.end)).collect();
+    let mut ranges: Vec<_> = ranges
+        .iter()
+        .map(|range| (range.ecf_type.as_str(), range.start, range.end))
+        .collect();
     ranges.sort();
     assert_eq!(ranges, [("31", 7, 7), ("32", 1, 2), ("33", 1, 1), ("34", 1, 1)]);
     assert_eq!(table.attempts(&scope).await.unwrap().len(), 1);
@@ -85,7 +96,12 @@ async fn a_person_decides_only_what_the_state_allows() {
     assert!(world.stack.take_messages(Queue::Issuing).await.is_empty());
     let anew = world.begin("run-2", &small(), None).await.expect(201);
     let list = world.get(RUNS).await.expect(200);
-    let statuses: Vec<_> = list["items"].as_array().unwrap().iter().map(|run| run["status"].clone()).collect();
+    let statuses: Vec<_> = list["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| run["status"].clone())
+        .collect();
     assert_eq!((list["total"].clone(), statuses.len()), (json!(2), 2));
     assert!(statuses.contains(&json!("running")) && statuses.contains(&json!("abandoned")));
     assert_ne!(anew["run_id"], begun["run_id"]);
@@ -112,7 +128,10 @@ async fn nothing_runs_in_production_or_for_another_company() {
     let world = World::start().await;
     let builder = world.stack.company_builder().rnc("131880681").without_ranges();
     let other = builder.environment(Environment::CerteCF).build().await;
-    let world = World { company: other, ..world };
+    let world = World {
+        company: other,
+        ..world
+    };
     let refused = world.begin("run-1", &small(), None).await.expect(422);
     assert_eq!(refused["detail"][0]["ctx"]["code"], "FILA-08", "{refused}");
     let builder = world.stack.company_builder().rnc("131996035").without_ranges();

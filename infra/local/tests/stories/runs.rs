@@ -64,7 +64,12 @@ impl Books {
     /// What the simulated portal prescribes.
     fn data_test(&self) -> Value {
         let mut ecf = BTreeMap::new();
-        for receipt in self.suite.receipts.iter().filter(|one| !one.numbered().goes_as_summary()) {
+        for receipt in self
+            .suite
+            .receipts
+            .iter()
+            .filter(|one| !one.numbered().goes_as_summary())
+        {
             let header = &receipt.numbered().document().encabezado;
             let name = header.emisor.razon_social_emisor.as_ref().unwrap().to_string();
             let cells = json!({
@@ -156,7 +161,9 @@ impl Office {
             "multipart/form-data; boundary=limit",
         );
         let caller = &self.caller;
-        caller.send_bytes(Method::POST, &url, Some(&caller.key), form, body).await
+        caller
+            .send_bytes(Method::POST, &url, Some(&caller.key), form, body)
+            .await
     }
 
     async fn run(&self, run: &Value) -> Value {
@@ -204,9 +211,16 @@ impl Office {
         expected.sort();
         assert_eq!(files.keys().cloned().collect::<Vec<_>>(), expected);
         for (name, xml) in files {
-            let row = books.suite.receipts.iter().find(|row| name.contains(&row.encf().to_string()));
+            let row = books
+                .suite
+                .receipts
+                .iter()
+                .find(|row| name.contains(&row.encf().to_string()));
             assert_eq!(row.unwrap().differences(&xml).unwrap(), [], "{name}");
-            let url = format!("{}/_control/data-tests/{}/uploads", self.caller.simulator_url, books.rnc);
+            let url = format!(
+                "{}/_control/data-tests/{}/uploads",
+                self.caller.simulator_url, books.rnc
+            );
             let uploaded = self.caller.send_bytes(Method::POST, &url, None, "text/xml", xml).await;
             assert_eq!(uploaded.status, 204, "{name}: {}", uploaded.body);
         }
@@ -238,7 +252,10 @@ impl Office {
         let waiting = self.wait(run, "awaits_uploads").await;
         self.compare(&waiting, books).await;
         self.upload(run, books).await;
-        assert_eq!(self.command(run, "confirm-uploads").await.expect(200)["status"], "running");
+        assert_eq!(
+            self.command(run, "confirm-uploads").await.expect(200)["status"],
+            "running"
+        );
         let finished = self.wait(run, "finished").await;
         assert_eq!(finished["progress"], 100, "{finished:#}");
         let rows = finished["counts"]["rows"].as_u64().unwrap();
@@ -278,7 +295,10 @@ async fn both_suites_run_to_the_end() {
         assert_eq!(other["detail"]["code"], "run_open", "{other}");
         office.to_the_end(&begun, &books).await;
         let runs = office.caller.get(RUNS).await.expect(200);
-        assert_eq!((&runs["total"], &runs["items"][0]["status"]), (&json!(1), &json!("finished")));
+        assert_eq!(
+            (&runs["total"], &runs["items"][0]["status"]),
+            (&json!(1), &json!("finished"))
+        );
         program.interrupt();
     }
 }
@@ -301,10 +321,19 @@ async fn a_rejection_in_row_17_stops_the_run_and_a_new_workbook_begins_anew() {
     assert_eq!(stopped["stop"]["place"], 16, "{stopped:#}");
     assert_eq!(stopped["stop"]["cause"], "rejected");
     let row = &stopped["rows"][16];
-    assert_eq!((&row["encf"], &row["row_state"]), (&json!(rejected), &json!("rejected")));
+    assert_eq!(
+        (&row["encf"], &row["row_state"]),
+        (&json!(rejected), &json!("rejected"))
+    );
     assert_eq!(stopped["counts"]["accepted"], 16);
-    assert_eq!(stopped["counts"]["waiting"].as_u64().unwrap() + 17, stopped["counts"]["rows"].as_u64().unwrap());
-    assert!(stopped["next"].as_str().unwrap().contains("new workbooks"), "{stopped:#}");
+    assert_eq!(
+        stopped["counts"]["waiting"].as_u64().unwrap() + 17,
+        stopped["counts"]["rows"].as_u64().unwrap()
+    );
+    assert!(
+        stopped["next"].as_str().unwrap().contains("new workbooks"),
+        "{stopped:#}"
+    );
     assert_eq!(office.portal().await["estado"], "reiniciado");
     let refused = office.command(&begun, "continue").await.expect(409);
     assert_eq!(refused["detail"]["code"], "run_reset", "{refused}");
@@ -329,7 +358,10 @@ async fn ten_kills_in_the_middle_send_nothing_twice() {
         // Between two kills at least one more row is accepted, so that the kills hit different rows.
         let accepted = async || office.run(&begun).await["counts"]["accepted"].as_u64().unwrap();
         let before = accepted().await;
-        eventually("another row is accepted", RUN_LIMIT, async || (accepted().await > before).then_some(())).await;
+        eventually("another row is accepted", RUN_LIMIT, async || {
+            (accepted().await > before).then_some(())
+        })
+        .await;
         tokio::time::sleep(Duration::from_millis(137 * kill)).await;
         program.kill();
         program = Program::start(folder.path());

@@ -339,7 +339,9 @@ fn read(stored: &Stored) -> Result<Run, StoreError> {
     };
     let mut tries = BTreeMap::new();
     for pair in stored.texts(TRIES)? {
-        let numbers = pair.split_once('/').map(|(entry, count)| (entry.parse(), count.parse()));
+        let numbers = pair
+            .split_once('/')
+            .map(|(entry, count)| (entry.parse(), count.parse()));
         let Some((Ok(entry), Ok(count))) = numbers else {
             return Err(stored.corrupt(TRIES, format!("has {pair}")));
         };

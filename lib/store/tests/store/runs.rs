@@ -12,7 +12,13 @@ use crate::support::{App, app, noon};
 
 fn new(app: &App, key: &str) -> Run {
     let hash = ContentHash::of(b"workbook");
-    Run::new(&app.scope, key.to_owned(), hash, Some(ContentHash::of(b"approvals")), noon())
+    Run::new(
+        &app.scope,
+        key.to_owned(),
+        hash,
+        Some(ContentHash::of(b"approvals")),
+        noon(),
+    )
 }
 
 async fn begin(app: &App, key: &str) -> RunBegun {
@@ -45,7 +51,11 @@ async fn a_run_is_begun_once_and_a_second_one_waits_for_its_end() {
 
     let progress = stopped(StopCause::Rejected);
     let now = noon() + SignedDuration::from_mins(5);
-    let run = table.advance_run(scope, &first, progress.clone(), now).await.unwrap().unwrap();
+    let run = table
+        .advance_run(scope, &first, progress.clone(), now)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!((run.step, &run.progress), (1, &progress));
     assert_eq!(table.run(scope, &first.id).await.unwrap(), Some(run.clone()));
     // A step that was taken already is not taken again.
@@ -58,13 +68,20 @@ async fn a_run_is_begun_once_and_a_second_one_waits_for_its_end() {
     let runs = table.runs(scope).await.unwrap();
     let mut states: Vec<_> = runs.iter().map(|run| (run.id, run.progress.state)).collect();
     states.sort_by_key(|(id, _)| *id != second.id);
-    assert_eq!(states, [(second.id, RunState::Running), (first.id, RunState::Abandoned)]);
+    assert_eq!(
+        states,
+        [(second.id, RunState::Running), (first.id, RunState::Abandoned)]
+    );
     let continued = RunProgress {
         state: RunState::Running,
         stop: None,
         ..run.progress.clone()
     };
-    assert_eq!(table.advance_run(scope, &run, continued, now).await.unwrap(), None, "it was abandoned");
+    assert_eq!(
+        table.advance_run(scope, &run, continued, now).await.unwrap(),
+        None,
+        "it was abandoned"
+    );
 }
 
 #[tokio::test]
@@ -72,7 +89,10 @@ async fn of_two_runs_that_begin_at_once_one_begins() {
     let app = app("runs-race").await;
     let keys = ["a", "b", "c", "d"];
     let begun = futures::future::join_all(keys.map(|key| app.table.begin_run(&app.scope, new(&app, key)))).await;
-    let new = begun.iter().filter(|result| matches!(result, Ok(RunBegun::New(_)))).count();
+    let new = begun
+        .iter()
+        .filter(|result| matches!(result, Ok(RunBegun::New(_))))
+        .count();
     assert_eq!(new, 1, "{begun:?}");
     assert_eq!(app.table.runs(&app.scope).await.unwrap().len(), 1);
 }
