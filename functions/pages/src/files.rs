@@ -2,8 +2,8 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-UOTW3DKG.js",
-        include_bytes!("../assets/console/chunk-UOTW3DKG.js.gz"),
+        "chunk-QL3DHLTR.js",
+        include_bytes!("../assets/console/chunk-QL3DHLTR.js.gz"),
     ),
     (
         "console-VBJO3QPC.css",
@@ -14,15 +14,15 @@ pub(crate) const FILES: &[(&str, &[u8])] = &[
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-36MZS4X4.js",
-        include_bytes!("../assets/console/later-36MZS4X4.js.gz"),
+        "later-VJJTPKLB.js",
+        include_bytes!("../assets/console/later-VJJTPKLB.js.gz"),
     ),
     (
-        "main-JCJI7KQY.js",
-        include_bytes!("../assets/console/main-JCJI7KQY.js.gz"),
+        "main-4OETISSA.js",
+        include_bytes!("../assets/console/main-4OETISSA.js.gz"),
     ),
     (
-        "words.en-LEQ2YZ7H.js",
-        include_bytes!("../assets/console/words.en-LEQ2YZ7H.js.gz"),
+        "words.en-OV3AI76I.js",
+        include_bytes!("../assets/console/words.en-OV3AI76I.js.gz"),
     ),
 ];
