@@ -210,6 +210,7 @@ async fn exchange(walk: &mut Walk<'_>) {
     walk.get("attempts-refused", attempts, 409).await;
     walk.post("attempt-refused", attempts, json!({ "idempotency_key": "reset" }), 409)
         .await;
+    runs(walk).await;
     walk.get("acecf-unknown", &format!("/api/v1/ecf/acecf/{}", "0".repeat(32)), 404)
         .await;
     let range = json!({ "ecf_type": "44", "sequence_from": 101, "sequence_to": 110, "quantity": 10 });
@@ -220,6 +221,29 @@ async fn exchange(walk: &mut Walk<'_>) {
     let path = format!("/api/v1/ecf/cancellations/{}", cancelled["public_id"].as_str().unwrap());
     walk.get("cancellation", &path, 200).await;
     walk.get("audit-export", "/api/v1/client/audit-export", 200).await;
+}
+
+/// Certification runs: what each route answers without one; whole runs are in `runs.rs`.
+async fn runs(walk: &mut Walk<'_>) {
+    let path = "/api/v1/client/certification/runs";
+    walk.get("runs", path, 200).await;
+    let (content_type, form) = ("multipart/form-data; boundary=x8x8x8", |part: &str| {
+        format!("--x8x8x8\r\nContent-Disposition: form-data; name={part}\r\n").into_bytes()
+    });
+    let body = [
+        form("\"workbook\"; filename=\"suite.csv\"\r\n\r\nCasoPrueba,ENCF\n"),
+        form("\"idempotency_key\"\r\n\r\nrun-1"),
+        b"--x8x8x8--\r\n".to_vec(),
+    ];
+    let answer = send_bytes(walk.caller, path, content_type, body.concat()).await;
+    walk.pin("run-refused", "POST", path, answer, 422);
+    let unknown = format!("{path}/{}", "0".repeat(32));
+    walk.get("run-unknown", &unknown, 404).await;
+    walk.get("run-files-unknown", &format!("{unknown}/files"), 404).await;
+    for command in ["continue", "confirm-uploads", "abandon"] {
+        let (name, path) = (format!("run-{command}-unknown"), format!("{unknown}/{command}"));
+        walk.post(&name, &path, json!({}), 404).await;
+    }
 }
 
 async fn certificates(walk: &mut Walk<'_>) {
