@@ -12,7 +12,10 @@ use crate::world::{TEN_MINUTES, World};
 impl World {
     async fn certification_jobs(&self) -> Vec<CertificationJob> {
         let messages = self.stack.take_messages(Queue::Certification).await;
-        messages.iter().map(|body| serde_json::from_str(body).unwrap()).collect()
+        messages
+            .iter()
+            .map(|body| serde_json::from_str(body).unwrap())
+            .collect()
     }
 }
 
@@ -25,7 +28,11 @@ async fn a_run_whose_worker_died_is_queued_with_its_current_step_until_it_stands
         panic!("the run begins")
     };
     run(&world.app).await.unwrap();
-    assert_eq!(world.certification_jobs().await, [], "its message may still be on its way");
+    assert_eq!(
+        world.certification_jobs().await,
+        [],
+        "its message may still be on its way"
+    );
     world.advance(TEN_MINUTES);
     run(&world.app).await.unwrap();
     let job = |step| CertificationJob::Run {
@@ -49,7 +56,13 @@ async fn a_run_whose_worker_died_is_queued_with_its_current_step_until_it_stands
         state: RunState::Finished,
         ..progress
     };
-    assert!(table.advance_run(&scope, &next, finished, world.now()).await.unwrap().is_some());
+    assert!(
+        table
+            .advance_run(&scope, &next, finished, world.now())
+            .await
+            .unwrap()
+            .is_some()
+    );
     world.advance(TEN_MINUTES);
     run(&world.app).await.unwrap();
     assert_eq!(world.certification_jobs().await, []);
