@@ -88,6 +88,11 @@ pub(crate) async fn begin(
     if let Some(existing) = app.store.table.run(scope, &id).await? {
         return replayed(&app, &caller, &existing).await;
     }
+    let company = app.store.table.company(&scope.company).await?;
+    if !company.is_some_and(|company| company.is_active()) {
+        let message = "the company was deactivated and issues nothing; its operator knows why";
+        return Err(ApiError::unauthorized("company_inactive", message));
+    }
     let criteria = criteria(scope, &caller.rnc, now);
     let book = read(&request.workbook, request.approvals.as_deref(), &criteria)
         .map_err(|(part, found)| ApiError::validation(findings(part, &found)))?;

@@ -73,9 +73,12 @@ async fn take_on(worker: &Worker, job: &CertificationJob) -> Result<Outcome<Cert
                 if let Some(before) = last_sent(&rows[..place]) {
                     announce_row(&sender, &rows, before).await?;
                 }
-                let prepared = match rows.iter().any(|row| row.record.is_some()) {
-                    true => Ok(()),
-                    false => sender.prepare().await?,
+                let prepared = if !company.is_active() {
+                    Err("the company was deactivated; its operator knows why".to_owned())
+                } else if rows.iter().any(|row| row.record.is_some()) {
+                    Ok(())
+                } else {
+                    sender.prepare().await?
                 };
                 let sent = match prepared {
                     Ok(()) => sender.send(&rows[place].entry).await?,
