@@ -219,6 +219,9 @@ fn next(run: &Run) -> &'static str {
             "the row may have arrived: the operator finds out, then continue the run"
         }
         (RunState::Stopped, _) => "remove the reason that the row was not sent, then continue the run",
+        (RunState::Finished, _) if !run.progress.uploaded => {
+            "every row was accepted: upload the files, if there are any, in the certification portal and go on there"
+        }
         (RunState::Finished, _) => "every row was accepted: look at the counters of the portal and go to its next step",
         (RunState::Abandoned, _) => "nothing; a new run may begin",
     }
