@@ -524,6 +524,8 @@ export default {
   "Todos los tipos": "All types",
   Total: "Total",
   "Un archivo ZIP con cada XML firmado, su resumen, su impreso, la respuesta de la DGII, lo recibido y sus acuses. Lleva un índice y las huellas de todos los archivos, firmadas.": "A ZIP archive with each signed XML, its summary, its print, the DGII's answer, what was received and its acknowledgements. It has an index and the signed fingerprints of all files.",
+  "Una corrida de certificación terminó o espera": "A certification run ended or waits",
+  "Una fila de la certificación tiene su veredicto": "A row of the certification has its verdict",
   "Un comprador aprobó o rechazó": "A buyer approved or rejected",
   "Un momento…": "A moment…",
   "Una fila la detuvo.": "A row stopped it.",

@@ -2,8 +2,8 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-QL3DHLTR.js",
-        include_bytes!("../assets/console/chunk-QL3DHLTR.js.gz"),
+        "chunk-6VJ7HO7J.js",
+        include_bytes!("../assets/console/chunk-6VJ7HO7J.js.gz"),
     ),
     (
         "console-VBJO3QPC.css",
@@ -14,15 +14,15 @@ pub(crate) const FILES: &[(&str, &[u8])] = &[
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-VJJTPKLB.js",
-        include_bytes!("../assets/console/later-VJJTPKLB.js.gz"),
+        "later-FRO6EFT4.js",
+        include_bytes!("../assets/console/later-FRO6EFT4.js.gz"),
     ),
     (
-        "main-4OETISSA.js",
-        include_bytes!("../assets/console/main-4OETISSA.js.gz"),
+        "main-3LIETNVY.js",
+        include_bytes!("../assets/console/main-3LIETNVY.js.gz"),
     ),
     (
-        "words.en-OV3AI76I.js",
-        include_bytes!("../assets/console/words.en-OV3AI76I.js.gz"),
+        "words.en-T7HRDLOH.js",
+        include_bytes!("../assets/console/words.en-T7HRDLOH.js.gz"),
     ),
 ];
