@@ -2,8 +2,8 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-UOTW3DKG.js",
-        include_bytes!("../assets/console/chunk-UOTW3DKG.js.gz"),
+        "chunk-XMLNVM6Q.js",
+        include_bytes!("../assets/console/chunk-XMLNVM6Q.js.gz"),
     ),
     (
         "console-VBJO3QPC.css",
@@ -14,12 +14,12 @@ pub(crate) const FILES: &[(&str, &[u8])] = &[
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-36MZS4X4.js",
-        include_bytes!("../assets/console/later-36MZS4X4.js.gz"),
+        "later-SAU6H3UF.js",
+        include_bytes!("../assets/console/later-SAU6H3UF.js.gz"),
     ),
     (
-        "main-JCJI7KQY.js",
-        include_bytes!("../assets/console/main-JCJI7KQY.js.gz"),
+        "main-DMT265AH.js",
+        include_bytes!("../assets/console/main-DMT265AH.js.gz"),
     ),
     (
         "words.en-LEQ2YZ7H.js",
