@@ -60,7 +60,8 @@ class Console:
         page.set_default_timeout(PATIENCE)
         page.on("console", lambda message: self.noted(message.text) if message.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: self.noted(str(error)))
-        own = (self.address, "data:", "blob:", "chrome-extension://")
+        # What the browser's own PDF view loads is the browser's.
+        own = (self.address, "data:", "blob:", "chrome-extension://", "chrome://")
         page.on("request", lambda request: None if request.url.startswith(own) else self.noted(f"another host: {request.url}"))
         page.goto(f"{self.address}/console#key={key or self.ready['api_key']}")
         page.get_by_role("heading", name="Inicio", exact=True).wait_for()
