@@ -60,8 +60,9 @@ fn each_route_stands_once_and_has_its_twin() {
     assert_eq!(
         routes,
         [
-            "ANY /api-reference status",
-            "ANY /api-reference/{proxy+} status",
+            "ANY / pages",
+            "ANY /api-reference pages",
+            "ANY /api-reference/{proxy+} pages",
             "ANY /api/v1/client/api-keys company",
             "ANY /api/v1/client/api-keys/{proxy+} company",
             "ANY /api/v1/client/audit-export audit-export",
@@ -110,7 +111,9 @@ fn each_route_stands_once_and_has_its_twin() {
             "ANY /api/v1/taxauth/rnc/{proxy+} status",
             "ANY /api/v1/taxauth/status status",
             "ANY /api/v1/taxauth/status/{proxy+} status",
-            "ANY /openapi/public-v1.json status",
+            "ANY /console pages",
+            "ANY /console/{proxy+} pages",
+            "ANY /openapi/public-v1.json pages",
             "ANY /{proxy+} reception",
         ]
     );
