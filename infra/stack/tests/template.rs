@@ -317,10 +317,22 @@ fn pages_that_may_call_can_read_what_the_gateway_answers() {
 }
 
 #[test]
-fn a_host_name_and_a_firewall_are_there_only_when_asked_for() {
-    let asked = [("DomainName", "ecf.example.com"), ("WafRequestsPerFiveMinutes", "1000")];
-    // Both are evaluated, including every reference, and change nothing here.
+fn a_host_name_a_firewall_and_a_budget_are_there_only_when_asked_for() {
+    let asked = [
+        ("DomainName", "ecf.example.com"),
+        ("WafRequestsPerFiveMinutes", "1000"),
+        ("AlarmUrl", "https://oncall.example.com"),
+        ("MonthlyBudget", "200"),
+    ];
+    // All are evaluated, including every reference, and change nothing here.
     assert_eq!(Stack::read(Path::new(ROOT), parameters(&asked)).unwrap(), stack());
+}
+
+#[test]
+fn a_retained_data_key_is_not_made_again() {
+    let with = Stack::read(Path::new(ROOT), parameters(&[("DataKeyOrigin", "retained")])).unwrap();
+    assert_eq!(with.secrets, []);
+    assert_eq!(with.functions, stack().functions);
 }
 
 #[test]
