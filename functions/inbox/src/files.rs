@@ -82,7 +82,8 @@ impl FromFields for PrintQuery {
 
 /// Descargar el impreso de lo recibido
 ///
-/// The received receipt as PDF, made from its signed XML. One that the tax authority rejected says so on every sheet.
+/// The received receipt as PDF, made from its signed XML. One that the tax authority rejected, or does not have, says so on every sheet;
+/// one of which it has not said anything says that it awaits validation.
 #[utoipa::path(
     get,
     path = "/api/v1/client/inbox/{public_id}/pdf",
@@ -108,8 +109,10 @@ pub(crate) async fn pdf(
     let xml = stored(&app, &caller, &item, ArtifactKind::ReceivedXml).await?;
     let (environment, hosts) = (caller.environment(), app.stamp_hosts.clone());
     let mode = match item.authority {
+        Some(AuthorityState::Accepted | AuthorityState::ConditionallyAccepted) => Mode::Accepted,
         Some(AuthorityState::Rejected) => Mode::Rejected,
-        _ => Mode::Normal,
+        Some(AuthorityState::NotFound) => Mode::Unconfirmed,
+        Some(AuthorityState::Pending) | None => Mode::Pending,
     };
     let printing = tokio::task::spawn_blocking(move || {
         let options = Options {
