@@ -2,8 +2,8 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-XMLNVM6Q.js",
-        include_bytes!("../assets/console/chunk-XMLNVM6Q.js.gz"),
+        "chunk-NIZN6XX3.js",
+        include_bytes!("../assets/console/chunk-NIZN6XX3.js.gz"),
     ),
     (
         "console-VBJO3QPC.css",
@@ -14,15 +14,15 @@ pub(crate) const FILES: &[(&str, &[u8])] = &[
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-SAU6H3UF.js",
-        include_bytes!("../assets/console/later-SAU6H3UF.js.gz"),
+        "later-Q5MXTOAB.js",
+        include_bytes!("../assets/console/later-Q5MXTOAB.js.gz"),
     ),
     (
-        "main-DMT265AH.js",
-        include_bytes!("../assets/console/main-DMT265AH.js.gz"),
+        "main-KNFDQ76C.js",
+        include_bytes!("../assets/console/main-KNFDQ76C.js.gz"),
     ),
     (
-        "words.en-LEQ2YZ7H.js",
-        include_bytes!("../assets/console/words.en-LEQ2YZ7H.js.gz"),
+        "words.en-RYAR22EP.js",
+        include_bytes!("../assets/console/words.en-RYAR22EP.js.gz"),
     ),
 ];

@@ -83,6 +83,9 @@ async fn every_filter_narrows_items_and_total() {
         ("status=accepted", "E320000000002 E310000000002"),
         ("status=signed&ecf_type=32", "E320000000003 E320000000001"),
         ("status=rejected", ""),
+        ("status=rejected,accepted", "E320000000002 E310000000002"),
+        ("status=accepted&status=signed", all),
+        ("encf=E310000000002&status=signed,accepted", "E310000000002"),
         ("ecf_type=31", "E310000000003 E310000000002 E310000000001"),
         ("ecf_type=47", ""),
         ("ecf_type=99", ""),
@@ -295,6 +298,11 @@ async fn every_limit_is_told_at_its_edge_and_every_bad_parameter_at_once() {
             "{bad}"
         );
     }
+    let half = api.get(&format!("{DOCUMENTS}?encf=E31")).await.expect(422);
+    assert_eq!(
+        half["detail"][0]["ctx"]["expected"],
+        "E and twelve digits, such as E310000000001"
+    );
     let refused = api
         .get(&format!("{DOCUMENTS}?limit=0&status=x&date_to=y"))
         .await
