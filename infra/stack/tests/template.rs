@@ -60,8 +60,9 @@ fn each_route_stands_once_and_has_its_twin() {
     assert_eq!(
         routes,
         [
-            "ANY /api-reference status",
-            "ANY /api-reference/{proxy+} status",
+            "ANY / pages",
+            "ANY /api-reference pages",
+            "ANY /api-reference/{proxy+} pages",
             "ANY /api/v1/client/api-keys company",
             "ANY /api/v1/client/api-keys/{proxy+} company",
             "ANY /api/v1/client/audit-export audit-export",
@@ -79,6 +80,8 @@ fn each_route_stands_once_and_has_its_twin() {
             "ANY /api/v1/client/tools/{proxy+} certificates",
             "ANY /api/v1/client/webhooks webhooks",
             "ANY /api/v1/client/webhooks/{proxy+} webhooks",
+            "ANY /api/v1/dgii/catalogues status",
+            "ANY /api/v1/dgii/catalogues/{proxy+} status",
             "ANY /api/v1/dgii/directory directory",
             "ANY /api/v1/dgii/rnc/{proxy+} status",
             "ANY /api/v1/dgii/status status",
@@ -106,11 +109,15 @@ fn each_route_stands_once_and_has_its_twin() {
             "ANY /api/v1/health status",
             "ANY /api/v1/notices/{proxy+} status",
             "ANY /api/v1/public/register signup",
+            "ANY /api/v1/taxauth/catalogues status",
+            "ANY /api/v1/taxauth/catalogues/{proxy+} status",
             "ANY /api/v1/taxauth/directory directory",
             "ANY /api/v1/taxauth/rnc/{proxy+} status",
             "ANY /api/v1/taxauth/status status",
             "ANY /api/v1/taxauth/status/{proxy+} status",
-            "ANY /openapi/public-v1.json status",
+            "ANY /console pages",
+            "ANY /console/{proxy+} pages",
+            "ANY /openapi/public-v1.json pages",
             "ANY /{proxy+} reception",
         ]
     );
