@@ -8,7 +8,13 @@ use serde_json::{Value, json};
 use crate::support::System;
 
 /// Codes of findings that a sample may have: what the service computed, and what is known of its case.
-const EXPECTED: [&str; 5] = ["AVISO-06", "CALCULO-10", "REFERENCIA-08", "REFERENCIA-15", "REFERENCIA-27"];
+const EXPECTED: [&str; 5] = [
+    "AVISO-06",
+    "CALCULO-10",
+    "REFERENCIA-08",
+    "REFERENCIA-15",
+    "REFERENCIA-27",
+];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn p10_every_sample_receipt_is_issued_and_accepted_with_its_total() {
