@@ -133,6 +133,11 @@ async fn the_reference_page_brings_all_that_it_needs() {
         let is_gzip = answer.bytes.starts_with(&[0x1f, 0x8b]);
         assert_eq!(answer.header("content-encoding"), is_gzip.then_some("gzip"), "{file}");
     }
+    let slash = request(&router, Method::GET, "/api-reference/", None, None).await;
+    assert_eq!(
+        (slash.status, slash.header("location")),
+        (StatusCode::FOUND, Some("/api-reference"))
+    );
     let other = request(&router, Method::GET, "/api-reference/other.js", None, None).await;
     assert_eq!(other.expect(404)["detail"]["code"], "not_found");
 }
