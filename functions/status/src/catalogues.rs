@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use ecf::Environment;
 use ecf::catalogue::{Detail, Entry, ImpuestoClass, LISTED, Listed, TipoImpuesto};
 use ecf::totals::IscRates;
-use ecf_api::{ApiError, CodedError};
+use ecf_api::{ApiError, CodedError, ValidationError};
 use jiff::civil::Date;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -96,6 +96,7 @@ pub(crate) struct RateView {
     responses(
         (status = 200, description = "The catalogues", body = CataloguesView),
         (status = 304, description = "The caller has this list"),
+        (status = 422, description = "A parameter that this operation does not have", body = ValidationError),
     ),
     security(()),
 )]
