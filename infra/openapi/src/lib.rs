@@ -34,7 +34,7 @@ pub enum OpenapiError {
 /// # Errors
 /// When a file cannot be written.
 pub fn write() -> Result<(), OpenapiError> {
-    for (path, text) in files()? {
+    for (path, text) in stale()? {
         std::fs::write(&path, text).map_err(|source| OpenapiError::File { path, source })?;
     }
     Ok(())
@@ -45,16 +45,21 @@ pub fn write() -> Result<(), OpenapiError> {
 /// # Errors
 /// When they differ.
 pub fn check() -> Result<(), OpenapiError> {
+    match stale()?.into_iter().next() {
+        Some((path, _)) => Err(OpenapiError::Stale(path)),
+        None => Ok(()),
+    }
+}
+
+/// The files that differ from the code. One that is written again although it is the same would be compiled again.
+fn stale() -> Result<Vec<(PathBuf, String)>, OpenapiError> {
+    let mut found = Vec::new();
     for (path, text) in files()? {
-        let kept = std::fs::read_to_string(&path).map_err(|source| OpenapiError::File {
-            path: path.clone(),
-            source,
-        })?;
-        if kept != text {
-            return Err(OpenapiError::Stale(path));
+        if std::fs::read_to_string(&path).ok().as_ref() != Some(&text) {
+            found.push((path, text));
         }
     }
-    Ok(())
+    Ok(found)
 }
 
 /// What is generated, and where it is kept.
