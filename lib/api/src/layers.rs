@@ -35,7 +35,8 @@ pub fn finish(router: Router) -> Router {
         .layer(middleware::from_fn(inflate::inflate))
         .layer(CatchPanicLayer::custom(edge::panicked))
         .layer(middleware::from_fn(edge::edge))
-        .layer(middleware::from_fn(compress::compress))
+        .layer(compress::compress())
+        .layer(middleware::map_response(compress::weaken_tag))
 }
 
 /// Answers `OPTIONS` with 204 and any other method with 405. axum adds the header `Allow` to both.

@@ -1,104 +1,55 @@
 //! Compresses JSON answers for clients that accept gzip. Files are left as they are: they are frozen, or compressed
 //! already.
 
-use std::io::Write as _;
-
-use axum::body::{Body, HttpBody as _, to_bytes};
-use axum::extract::Request;
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use http::header::{ACCEPT_ENCODING, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, VARY};
-use http::{HeaderMap, HeaderValue};
-
-use crate::ApiError;
+use axum::response::Response;
+use http::header::{CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_TYPE, ETAG};
+use http::{Extensions, HeaderMap, HeaderValue, StatusCode, Version};
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{Predicate, SizeAbove};
 
 /// Smaller answers fit into one packet anyway.
-const SMALLEST_BYTES: u64 = 1_400;
+const SMALLEST_BYTES: u16 = 1_400;
 
-pub(super) async fn compress(request: Request, next: Next) -> Response {
-    let accepts = accepts_gzip(request.headers());
-    let mut response = next.run(request).await;
-    let size = response.body().size_hint().exact();
-    if !is_plain_json(response.headers()) || size.is_none_or(|size| size < SMALLEST_BYTES) {
-        return response;
-    }
-    response
-        .headers_mut()
-        .append(VARY, HeaderValue::from_static("accept-encoding"));
-    if !accepts {
-        return response;
-    }
-    let (mut parts, body) = response.into_parts();
-    let Ok(bytes) = to_bytes(body, usize::MAX).await else {
-        return ApiError::internal("a body in memory broke off").into_response();
-    };
-    match gzip(&bytes) {
-        Ok(packed) => {
-            parts.headers.remove(CONTENT_LENGTH);
-            parts.headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-            weaken(&mut parts.headers);
-            Response::from_parts(parts, Body::from(packed))
-        }
-        Err(error) => {
-            tracing::error!(%error, "an answer could not be compressed");
-            Response::from_parts(parts, Body::from(bytes))
-        }
-    }
+pub(super) fn compress() -> CompressionLayer<impl Predicate + Send + Sync> {
+    CompressionLayer::new().compress_when(SizeAbove::new(SMALLEST_BYTES).and(is_json))
 }
 
-fn gzip(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 8), Compression::default());
-    encoder.write_all(bytes)?;
-    encoder.finish()
-}
-
-/// JSON that a handler neither encoded nor offers as a file.
-fn is_plain_json(headers: &HeaderMap) -> bool {
+/// JSON that a handler does not offer as a file.
+fn is_json(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
     let is_json = headers
         .get(CONTENT_TYPE)
         .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
-    is_json && !headers.contains_key(CONTENT_ENCODING) && !headers.contains_key(CONTENT_DISPOSITION)
+    is_json && !headers.contains_key(CONTENT_DISPOSITION)
 }
 
-/// A strong entity tag names the bytes, which are others now.
-fn weaken(headers: &mut HeaderMap) {
-    let weak = headers
+/// A strong entity tag names the bytes, which are others when they are compressed.
+pub(super) async fn weaken_tag(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    let strong = headers
         .get(ETAG)
         .and_then(|tag| tag.to_str().ok())
-        .filter(|tag| tag.starts_with('"'))
-        .and_then(|tag| HeaderValue::from_str(&format!("W/{tag}")).ok());
+        .filter(|tag| tag.starts_with('"') && headers.contains_key(CONTENT_ENCODING));
+    let weak = strong.and_then(|tag| HeaderValue::from_str(&format!("W/{tag}")).ok());
     if let Some(weak) = weak {
         headers.insert(ETAG, weak);
     }
-}
-
-fn accepts_gzip(headers: &HeaderMap) -> bool {
-    let given = headers.get_all(ACCEPT_ENCODING).iter();
-    let mut codings = given
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|text| text.split(','));
-    codings.any(|coding| {
-        let (name, parameters) = coding.split_once(';').unwrap_or((coding, ""));
-        let quality = parameters.trim().strip_prefix("q=").map(str::trim);
-        let is_refused = quality.is_some_and(|quality| quality.trim_end_matches('0').trim_end_matches('.').is_empty());
-        name.trim().eq_ignore_ascii_case("gzip") && !is_refused
-    })
+    response
 }
 
 #[cfg(test)]
 mod tests {
     use std::io::Read as _;
 
+    use axum::body::{Body, to_bytes};
+    use axum::extract::Request;
     use axum::routing::get;
     use flate2::read::GzDecoder;
-    use http::StatusCode;
+    use http::header::{ACCEPT_ENCODING, VARY};
     use serde_json::{Value, json};
     use tower::ServiceExt as _;
 
     use super::*;
-    use crate::{Download, finish};
+    use crate::{ApiError, Download, finish};
 
     fn large() -> Value {
         json!({ "items": vec!["the same words"; 200] })

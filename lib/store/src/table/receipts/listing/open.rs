@@ -86,7 +86,7 @@ impl Table {
         budget: &mut usize,
     ) -> Result<(), StoreError> {
         let is_asked =
-            |state: &ReceiptState| !state.is_final() && !(day.is_failed_counted && *state == ReceiptState::Failed);
+            |state: &ReceiptState| !(state.is_final() || day.is_failed_counted && *state == ReceiptState::Failed);
         let filter = ReceiptFilter {
             states: ReceiptState::ALL.into_iter().filter(is_asked).collect(),
             ..ReceiptFilter::default()
