@@ -73,6 +73,7 @@ const ANSWERS: &[(&str, i64)] = &[
     ("reception/ecf.json", 404),
     ("reception/seed.json", 200),
     ("signup/register.json", 201),
+    ("status/catalogue.json", 200),
     ("status/health.json", 200),
     ("status/maintenance.json", 200),
     ("status/notice-changes.json", 200),
