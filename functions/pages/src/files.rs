@@ -2,8 +2,8 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-NIZN6XX3.js",
-        include_bytes!("../assets/console/chunk-NIZN6XX3.js.gz"),
+        "chunk-HLQ6EEVG.js",
+        include_bytes!("../assets/console/chunk-HLQ6EEVG.js.gz"),
     ),
     (
         "console-VBJO3QPC.css",
@@ -14,12 +14,12 @@ pub(crate) const FILES: &[(&str, &[u8])] = &[
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-Q5MXTOAB.js",
-        include_bytes!("../assets/console/later-Q5MXTOAB.js.gz"),
+        "later-BXSOCON3.js",
+        include_bytes!("../assets/console/later-BXSOCON3.js.gz"),
     ),
     (
-        "main-KNFDQ76C.js",
-        include_bytes!("../assets/console/main-KNFDQ76C.js.gz"),
+        "main-HECY2IKC.js",
+        include_bytes!("../assets/console/main-HECY2IKC.js.gz"),
     ),
     (
         "words.en-RYAR22EP.js",
