@@ -12,11 +12,9 @@ const document = JSON.parse(contract.replaceAll(JSON.parse(contract)["x-example-
 document.servers = [{ url: base }];
 
 // The viewer's own placeholder looks like a key.
-const KEY = "Su clave: ecf_test_…";
+const THEIRS = '[placeholder="QUxMIFlPVVIgQkFTRSBBUkUgQkVMT05HIFRPIFVT"]';
 const name = () => {
-  for (const field of globalThis.document.querySelectorAll('input[type="password"][placeholder]')) {
-    if (field.placeholder !== KEY) field.placeholder = KEY;
-  }
+  for (const field of globalThis.document.querySelectorAll(THEIRS)) field.setAttribute("placeholder", "Su clave: ecf_test_…");
 };
 new MutationObserver(name).observe(globalThis.document.body, { childList: true, subtree: true });
 
