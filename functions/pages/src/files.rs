@@ -2,8 +2,8 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-HLQ6EEVG.js",
-        include_bytes!("../assets/console/chunk-HLQ6EEVG.js.gz"),
+        "chunk-KIHMOZGL.js",
+        include_bytes!("../assets/console/chunk-KIHMOZGL.js.gz"),
     ),
     (
         "console-VBJO3QPC.css",
@@ -14,12 +14,12 @@ pub(crate) const FILES: &[(&str, &[u8])] = &[
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-BXSOCON3.js",
-        include_bytes!("../assets/console/later-BXSOCON3.js.gz"),
+        "later-U4VFSDVB.js",
+        include_bytes!("../assets/console/later-U4VFSDVB.js.gz"),
     ),
     (
-        "main-HECY2IKC.js",
-        include_bytes!("../assets/console/main-HECY2IKC.js.gz"),
+        "main-WD3H6N4Z.js",
+        include_bytes!("../assets/console/main-WD3H6N4Z.js.gz"),
     ),
     (
         "words.en-RYAR22EP.js",

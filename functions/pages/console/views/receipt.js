@@ -178,7 +178,7 @@ export function Lines({ content }) {
   const items = content.all("DetallesItems/Item");
   const [all, setAll] = useState(items.length <= 30);
   return html`<${Card} class="flush" title=${t("Líneas y totales")}>
-    <div class="table plain"><table aria-label=${t("Líneas y totales")}><thead><tr><th scope="col">${t("Descripción")}</th><th scope="col" class="number">${t("Cantidad")}</th><th scope="col" class="number">${t("Precio")}</th><th scope="col" class="number">${t("Monto")}</th></tr></thead>
+    <div class="table plain" tabindex="0" role="region" aria-label=${t("Líneas y totales")}><table aria-label=${t("Líneas y totales")}><thead><tr><th scope="col">${t("Descripción")}</th><th scope="col" class="number">${t("Cantidad")}</th><th scope="col" class="number">${t("Precio")}</th><th scope="col" class="number">${t("Monto")}</th></tr></thead>
       <tbody>${items.slice(0, all ? undefined : 30).map((item) => html`<tr><td>${item.text("NombreItem")}${item.text("DescripcionItem") && html`<small>${item.text("DescripcionItem")}</small>`}</td><td class="number">${plain(item.text("CantidadItem"))}</td><td class="number">${plain(item.text("PrecioUnitarioItem"), 2)}</td><td class="number"><${Money} amount=${item.text("MontoItem")} /></td></tr>`)}</tbody>
       <tfoot>${TOTALS.filter(([name]) => total(name)).map(([name, word]) => html`<tr><th scope="row" colspan="3">${t(word)}</th><td class="number"><${Money} amount=${total(name)} /></td></tr>`)}
         <tr class="total"><th scope="row" colspan="3">${t("Total")}</th><td class="number"><${Money} amount=${total("MontoTotal")} /></td></tr>
