@@ -50,7 +50,7 @@ def waits(browser, console):
         closed(page)
     slow = console.page(browser)
     held = []
-    slow.route(re.compile("/client/sequences"), held.append)
+    slow.route(re.compile("/client/sequences"), lambda route: held.append(route))
     slow.get_by_role("link", name="Secuencias").first.click()
     expect(slow.locator("main .skeleton")).to_be_visible()
     accessible(slow, "loading")
