@@ -42,8 +42,10 @@ async fn a_list_is_of_whole_documents() {
     let receipt = api.receipt("E320000000001").await;
     api.accept(&receipt).await;
     let mut document = api.get(&path_of(&receipt)).await.expect(200);
-    // Only a document by itself has its history.
-    assert!(document.as_object_mut().unwrap().remove("history").is_some());
+    // Only a document by itself has its history, and its content on request.
+    for name in ["history", "payload"] {
+        assert!(document.as_object_mut().unwrap().remove(name).is_some());
+    }
     let page = api.get(DOCUMENTS).await.expect(200);
     assert_eq!(
         page,
