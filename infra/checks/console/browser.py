@@ -1,8 +1,6 @@
-"""The console that is tested: who serves it, pages that notice what must not happen, and what the tests ask the API."""
+"""The console that is tested: pages that notice what must not happen, and what the tests ask the API."""
 
-import contextlib
 import json
-import subprocess
 import time
 import urllib.error
 import urllib.request
@@ -27,7 +25,7 @@ REFUSED = "Failed to load resource"
 
 @dataclass
 class Console:
-    """The system, who serves the console before it, and the companies that use it."""
+    """The system, the address of its console, and the companies that use it."""
 
     ready: dict
     address: str
@@ -89,34 +87,6 @@ def asked(method, url, body, headers):
 
 def wait(seconds=0.1):
     time.sleep(seconds)
-
-
-@contextlib.contextmanager
-def served(ready, place):
-    """The console as the system serves it. A program of before it did has the sources' own server before it."""
-    if not_there(f"{ready['base_url']}/console"):
-        with served_by_the_sources(ready) as address:
-            yield Console(ready, address, place)
-    else:
-        yield Console(ready, ready["base_url"], place)
-
-
-@contextlib.contextmanager
-def served_by_the_sources(ready):
-    server = subprocess.Popen(["node", sources / "dev.mjs", "0", ready["base_url"]], stdout=subprocess.PIPE, text=True)
-    try:
-        yield server.stdout.readline().strip().removesuffix("/console")
-    finally:
-        server.terminate()
-        server.wait(10)
-
-
-def not_there(url):
-    try:
-        urllib.request.urlopen(url).close()
-    except urllib.error.HTTPError:
-        return True
-    return False
 
 
 def example(ecf_type):
