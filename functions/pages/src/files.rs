@@ -2,8 +2,8 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-6VJ7HO7J.js",
-        include_bytes!("../assets/console/chunk-6VJ7HO7J.js.gz"),
+        "chunk-B6FCX42A.js",
+        include_bytes!("../assets/console/chunk-B6FCX42A.js.gz"),
     ),
     (
         "console-VBJO3QPC.css",
@@ -14,15 +14,15 @@ pub(crate) const FILES: &[(&str, &[u8])] = &[
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-FRO6EFT4.js",
-        include_bytes!("../assets/console/later-FRO6EFT4.js.gz"),
+        "later-HVEI5ZPI.js",
+        include_bytes!("../assets/console/later-HVEI5ZPI.js.gz"),
     ),
     (
-        "main-3LIETNVY.js",
-        include_bytes!("../assets/console/main-3LIETNVY.js.gz"),
+        "main-SSYSOJJ2.js",
+        include_bytes!("../assets/console/main-SSYSOJJ2.js.gz"),
     ),
     (
-        "words.en-T7HRDLOH.js",
-        include_bytes!("../assets/console/words.en-T7HRDLOH.js.gz"),
+        "words.en-6P7VHY6Q.js",
+        include_bytes!("../assets/console/words.en-6P7VHY6Q.js.gz"),
     ),
 ];

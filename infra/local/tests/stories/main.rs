@@ -26,6 +26,7 @@ mod receiving;
 mod restart;
 mod routes;
 mod runs;
+mod samples;
 mod signup;
 mod slow_receivers;
 mod strangers;
