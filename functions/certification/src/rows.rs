@@ -80,6 +80,13 @@ pub(crate) fn entries(rows: &[Row]) -> Vec<Entry> {
     rows.iter().map(|row| row.entry).collect()
 }
 
+impl Row {
+    /// Whether the authority accepted the row with an irregularity.
+    pub(crate) fn is_conditional(&self) -> bool {
+        matches!(&self.record, Some(Record::Receipt(receipt)) if receipt.state == ReceiptState::ConditionallyAccepted)
+    }
+}
+
 impl Record {
     fn state(&self) -> RowState {
         match self {
@@ -89,10 +96,11 @@ impl Record {
     }
 }
 
+/// A conditional acceptance is valid and resets nothing: only a rejection does.
 fn of_receipt(receipt: &Receipt) -> RowState {
     match receipt.state {
-        ReceiptState::Accepted => RowState::Accepted,
-        ReceiptState::Rejected | ReceiptState::ConditionallyAccepted => RowState::Rejected,
+        ReceiptState::Accepted | ReceiptState::ConditionallyAccepted => RowState::Accepted,
+        ReceiptState::Rejected => RowState::Rejected,
         ReceiptState::Failed if receipt.error_code.as_deref() == Some(OUTCOME_UNKNOWN) => RowState::OutcomeUnknown,
         ReceiptState::Failed | ReceiptState::Cancelled | ReceiptState::Incapacity => RowState::NotSent,
         ReceiptState::Received

@@ -62,6 +62,8 @@ pub(crate) struct CountsView {
     waiting: usize,
     sent: usize,
     accepted: usize,
+    /// Those among the accepted that have an irregularity; the receipt has the authority's messages.
+    conditionally_accepted: usize,
     rejected: usize,
     not_sent: usize,
     outcome_unknown: usize,
@@ -147,6 +149,7 @@ impl CountsView {
         let mut counts = Self::default();
         for row in rows.iter().filter(|row| row.entry.phase != Phase::Uploads) {
             counts.rows += 1;
+            counts.conditionally_accepted += usize::from(row.is_conditional());
             let count = match row.entry.state {
                 RowState::Waiting => &mut counts.waiting,
                 RowState::Sent => &mut counts.sent,

@@ -2,8 +2,8 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-B6FCX42A.js",
-        include_bytes!("../assets/console/chunk-B6FCX42A.js.gz"),
+        "chunk-GEQVVXQQ.js",
+        include_bytes!("../assets/console/chunk-GEQVVXQQ.js.gz"),
     ),
     (
         "console-VBJO3QPC.css",
@@ -14,12 +14,12 @@ pub(crate) const FILES: &[(&str, &[u8])] = &[
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-HVEI5ZPI.js",
-        include_bytes!("../assets/console/later-HVEI5ZPI.js.gz"),
+        "later-GCTS4XOK.js",
+        include_bytes!("../assets/console/later-GCTS4XOK.js.gz"),
     ),
     (
-        "main-SSYSOJJ2.js",
-        include_bytes!("../assets/console/main-SSYSOJJ2.js.gz"),
+        "main-TQLANWIN.js",
+        include_bytes!("../assets/console/main-TQLANWIN.js.gz"),
     ),
     (
         "words.en-6P7VHY6Q.js",

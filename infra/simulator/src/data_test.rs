@@ -193,7 +193,7 @@ pub(crate) fn judge(
         Some(objection) => Verdict::rejected_free(vec![Mensaje::new("0", objection)]),
         None => judged,
     };
-    let rejection = (verdict.codigo != Codigo::Aceptado).then(|| {
+    let rejection = (verdict.codigo == Codigo::Rechazado).then(|| {
         let first = verdict.mensajes.first().map(|mensaje| mensaje.valor.clone());
         format!("{}: {}", facts.encf, first.unwrap_or_default())
     });

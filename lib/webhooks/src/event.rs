@@ -319,7 +319,7 @@ payload! {
         row: u32 = count("The row in its sheet, as the spreadsheet counts"),
         row_state: &'a str = word(
             &["accepted", "rejected", "not_sent", "outcome_unknown"],
-            "What became of it; a conditional acceptance is a rejection here, because the authority resets the step",
+            "What became of it; a conditional acceptance is an acceptance",
         ),
     }
 }

@@ -79,6 +79,10 @@ impl Approval {
 ///
 /// Every finding, if one of them stops the run.
 pub fn approvals(bytes: &[u8], criteria: &Criteria) -> Result<Approvals, Findings> {
+    file::guarded(|| read(bytes, criteria))
+}
+
+fn read(bytes: &[u8], criteria: &Criteria) -> Result<Approvals, Findings> {
     let mut findings = Findings::default();
     let mut book = file::open(bytes)?;
     let names = book.sheet_names();

@@ -9,7 +9,7 @@ use calamine::{Reader as _, Xlsx, XlsxError};
 use quick_xml::events::Event;
 use zip::ZipArchive;
 
-use crate::finding::{Finding, codes};
+use crate::finding::{Finding, Findings, codes};
 
 /// Upper bound of the file. The authority's workbooks have 0.4 MB.
 pub const MAX_FILE_BYTES: usize = 5 * 1_024 * 1_024;
@@ -51,6 +51,13 @@ pub(crate) fn open(bytes: &[u8]) -> Result<Book<'_>, Finding> {
     }
     measure(bytes)?;
     Xlsx::new(Cursor::new(bytes)).map_err(|error| unreadable(&error))
+}
+
+/// Reads a workbook; a panic is a damaged file. `calamine` panics on some, such as those with the cell A99999999999.
+pub(crate) fn guarded<T>(read: impl FnOnce() -> Result<T, Findings>) -> Result<T, Findings> {
+    // Nothing that the panic may leave half done outlives the call.
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(read))
+        .unwrap_or_else(|_| Err(damaged("its parts contradict each other").into()))
 }
 
 /// The finding for what `calamine` refuses.

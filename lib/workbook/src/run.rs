@@ -39,7 +39,7 @@ pub struct Stop {
 /// What happened to the row that stopped a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// The authority rejected it, or accepted it only conditionally, and resets the step.
+    /// The authority rejected it and resets the step.
     Rejected,
     /// It was not sent, for a reason that a person can remove, such as a missing certificate.
     NotSent,
@@ -54,9 +54,9 @@ pub enum RowState {
     Waiting,
     /// It has a receipt without a verdict.
     Sent,
-    /// The authority accepted it.
+    /// The authority accepted it, perhaps conditionally.
     Accepted,
-    /// The authority rejected it or accepted it conditionally.
+    /// The authority rejected it.
     Rejected,
     /// It failed and was certainly not sent.
     NotSent,

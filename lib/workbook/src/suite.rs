@@ -140,6 +140,10 @@ impl Summary {
 ///
 /// Every finding, if one of them stops the run.
 pub fn receipts(bytes: &[u8], criteria: &Criteria) -> Result<Suite, Findings> {
+    file::guarded(|| read(bytes, criteria))
+}
+
+fn read(bytes: &[u8], criteria: &Criteria) -> Result<Suite, Findings> {
     let mut findings = Findings::default();
     let mut book = file::open(bytes)?;
     let name = sheet_named(&book, RECEIPTS)?;

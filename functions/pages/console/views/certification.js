@@ -33,6 +33,7 @@ const ROWS = /** @type {Record<string, { tone: string, name: Word }>} */ ({
   not_sent: { tone: "bad", name: "No enviada" },
   outcome_unknown: { tone: "warn", name: "Sin respuesta" },
 });
+const CONDITIONAL = { tone: "warn", name: /** @type {Word} */ ("Aceptado condicional") };
 const DOCUMENTS = /** @type {Record<string, Word>} */ ({ ecf: "e-CF", rfce: "Resumen", upload: "Carga a mano", acecf: "Aprobación comercial" });
 const EVERY = 3000;
 
@@ -117,8 +118,9 @@ function One({ id, changed }) {
 
 /** @param {{ row: any }} props */
 function Row({ row }) {
-  const state = row.document === "upload" ? null : ROWS[row.row_state];
-  const why = row.row_state === "accepted" ? "" : (row.explanations?.[0]?.fix ?? row.error_message ?? "");
+  const isConditional = row.status === "conditionally_accepted";
+  const state = row.document === "upload" ? null : isConditional ? CONDITIONAL : ROWS[row.row_state];
+  const why = row.row_state === "accepted" && !isConditional ? "" : (row.explanations?.[0]?.fix ?? row.error_message ?? "");
   return html`<tr>
     <td>${DOCUMENTS[row.document] ? t(DOCUMENTS[row.document]) : row.document}</td>
     <td class="mono">${row.public_id && row.document !== "acecf" ? html`<a href=${to(`/comprobantes/${row.public_id}`)}>${row.encf}</a>` : row.encf}</td>

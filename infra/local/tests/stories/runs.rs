@@ -287,6 +287,10 @@ async fn both_suites_run_to_the_end() {
         let program = Program::start(folder.path());
         let office = Office::open(&program, folder.path(), &books).await;
         office.prescribe(&books).await;
+        // A conditional acceptance is valid and resets nothing: the run goes on.
+        let conditional = books.suite.order()[2].encf.to_string();
+        let fault = json!({ "service": "recepcion", "encf": conditional, "fault": "conditional", "times": 1 });
+        office.caller.control(Method::POST, "faults", &fault).await;
         let begun = office.begin("run-1", &books.ecf, Some(&books.acecf)).await.expect(201);
         assert_eq!(begun["status"], "running", "{begun:#}");
         let again = office.begin("run-1", &books.ecf, Some(&books.acecf)).await.expect(200);
@@ -294,6 +298,12 @@ async fn both_suites_run_to_the_end() {
         let other = office.begin("run-2", &books.ecf, None).await.expect(409);
         assert_eq!(other["detail"]["code"], "run_open", "{other}");
         office.to_the_end(&begun, &books).await;
+        let finished = office.run(&begun).await;
+        assert_eq!(finished["counts"]["conditionally_accepted"], 1, "{finished:#}");
+        assert_eq!(
+            (&finished["rows"][2]["row_state"], &finished["rows"][2]["status"]),
+            (&json!("accepted"), &json!("conditionally_accepted"))
+        );
         let runs = office.caller.get(RUNS).await.expect(200);
         assert_eq!(
             (&runs["total"], &runs["items"][0]["status"]),

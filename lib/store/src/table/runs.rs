@@ -87,7 +87,7 @@ impl RunState {
 /// What happened to the row that stopped a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopCause {
-    /// The authority rejected it or accepted it only conditionally.
+    /// The authority rejected it.
     Rejected,
     /// It was not sent.
     NotSent,
