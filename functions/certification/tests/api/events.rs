@@ -15,7 +15,7 @@ fn event(name: &str) -> Value {
 #[tokio::test]
 async fn every_payload_in_the_folder_is_answered() {
     let world = World::start().await;
-    // The payload has another key, so it is no replay.
+    // The payload has another key, so its workbook is read.
     let begun = world.begin("before", &small(), None).await.expect(201);
     let id = begun["run_id"].as_str().unwrap();
     for (name, status) in [

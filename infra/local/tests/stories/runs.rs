@@ -28,6 +28,11 @@ fn workbook(name: &str) -> Option<Vec<u8>> {
     bytes
 }
 
+/// The program, whose waits for verdicts are a fifth.
+fn start(folder: &Path) -> Program {
+    Program::with(folder, &["--speed", "5"])
+}
+
 /// The workbooks of one company.
 struct Books {
     rnc: String,
@@ -284,7 +289,7 @@ async fn both_suites_run_to_the_end() {
     for name in ["suite-1", "suite-2"] {
         let Some(books) = Books::read(name) else { return };
         let folder = tempfile::tempdir().unwrap();
-        let program = Program::start(folder.path());
+        let program = start(folder.path());
         let office = Office::open(&program, folder.path(), &books).await;
         office.prescribe(&books).await;
         // A conditional acceptance is valid and resets nothing: the run goes on.
@@ -317,7 +322,7 @@ async fn both_suites_run_to_the_end() {
 async fn a_rejection_in_row_17_stops_the_run_and_a_new_workbook_begins_anew() {
     let Some(books) = Books::read("suite-1") else { return };
     let folder = tempfile::tempdir().unwrap();
-    let program = Program::start(folder.path());
+    let program = start(folder.path());
     let office = Office::open(&program, folder.path(), &books).await;
     office.prescribe(&books).await;
     let rejected = books.suite.order()[16].encf.to_string();
@@ -360,7 +365,7 @@ async fn a_rejection_in_row_17_stops_the_run_and_a_new_workbook_begins_anew() {
 async fn ten_kills_in_the_middle_send_nothing_twice() {
     let Some(books) = Books::read("suite-2") else { return };
     let folder = tempfile::tempdir().unwrap();
-    let mut program = Program::start(folder.path());
+    let mut program = start(folder.path());
     let mut office = Office::open(&program, folder.path(), &books).await;
     office.prescribe(&books).await;
     let begun = office.begin("run-1", &books.ecf, Some(&books.acecf)).await.expect(201);
@@ -374,7 +379,7 @@ async fn ten_kills_in_the_middle_send_nothing_twice() {
         .await;
         tokio::time::sleep(Duration::from_millis(137 * kill)).await;
         program.kill();
-        program = Program::start(folder.path());
+        program = start(folder.path());
         office = office.after_restart(&program);
     }
     office.to_the_end(&begun, &books).await;
