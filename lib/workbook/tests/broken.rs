@@ -149,6 +149,13 @@ fn files_that_are_no_workbook() {
             patched(&whole, "xl/workbook.xml", |_| "<workbook>".to_owned()),
             codes::DAMAGED,
         ),
+        // A row that no 32 bits hold.
+        (
+            patched(&whole, "xl/worksheets/sheet1.xml", |xml| {
+                xml.replacen("r=\"A2\"", "r=\"A99999999999\"", 1)
+            }),
+            codes::DAMAGED,
+        ),
     ] {
         let findings = refused(&bytes);
         let found: Vec<&str> = findings.list.iter().map(|finding| finding.code).collect();
