@@ -8,6 +8,7 @@ use axum::extract::State;
 use ecf::{Document, XmlError};
 use ecf_api::{ApiError, BODY_LIMIT_BYTES, Caller, CodedError, Download, FieldError, ValidationError};
 use ecf_certificates::signing_identity;
+use ecf_language::{Bilingual, Say, say};
 use hex::ToHex as _;
 use sha2::{Digest as _, Sha256};
 use xmldsig::{Limits, SignError, sign_foreign};
@@ -15,16 +16,33 @@ use xmldsig::{Limits, SignError, sign_foreign};
 use crate::App;
 use crate::xml_body::{XmlBody, XmlForm};
 
-/// Root elements that are rejected, with the route that signs them.
-const REFUSED: [(&str, &str); 6] = [
-    ("ECF", "issue it with POST /api/v1/ecf"),
-    ("RFCE", "the summary is made with the receipt by POST /api/v1/ecf"),
-    ("ARECF", "acknowledgements are signed when a receipt arrives"),
-    ("ACECF", "answer the receipt with POST /api/v1/ecf/acecf/submit"),
-    ("ANECF", "annul numbers with POST /api/v1/ecf/cancellations"),
+/// Root elements that are rejected, with the route that signs them, in English and Spanish.
+const REFUSED: [(&str, &str, &str); 6] = [
+    ("ECF", "issue it with POST /api/v1/ecf", "emítalo con POST /api/v1/ecf"),
+    (
+        "RFCE",
+        "the summary is made with the receipt by POST /api/v1/ecf",
+        "POST /api/v1/ecf hace el resumen junto con el comprobante",
+    ),
+    (
+        "ARECF",
+        "acknowledgements are signed when a receipt arrives",
+        "los acuses de recibo se firman cuando llega un comprobante",
+    ),
+    (
+        "ACECF",
+        "answer the receipt with POST /api/v1/ecf/acecf/submit",
+        "responda el comprobante con POST /api/v1/ecf/acecf/submit",
+    ),
+    (
+        "ANECF",
+        "annul numbers with POST /api/v1/ecf/cancellations",
+        "anule números con POST /api/v1/ecf/cancellations",
+    ),
     (
         "SemillaModel",
         "the service fetches its own tokens from the tax authority",
+        "el servicio busca sus propios tokens en la DGII",
     ),
 ];
 
@@ -78,12 +96,15 @@ fn check_root(xml: &[u8]) -> Result<(), ApiError> {
     let root = match Document::from_xml(xml) {
         Err(XmlError::Root { given, .. }) => given,
         Err(XmlError::ReceiptType(_)) | Ok(_) => "ECF".to_owned(),
-        Err(error) => return Err(refused("unreadable", error.to_string())),
+        Err(error) => return Err(refused("unreadable", error.say())),
     };
-    match REFUSED.iter().find(|(name, _)| name.eq_ignore_ascii_case(&root)) {
-        Some((_, instead)) => Err(refused(
+    match REFUSED.iter().find(|(name, ..)| name.eq_ignore_ascii_case(&root)) {
+        Some((_, instead, en_su_lugar)) => Err(refused(
             "receipt_document",
-            format!("{root} is not signed here: {instead}"),
+            say!(
+                "{root} is not signed here: {instead}",
+                "{root} no se firma aquí: {en_su_lugar}"
+            ),
         )),
         None => Ok(()),
     }
@@ -93,14 +114,17 @@ fn not_signed(error: SignError) -> ApiError {
     match error {
         SignError::AlreadySigned => refused(
             "already_signed",
-            "the document has a signature: take the file as the portal gave it".to_owned(),
+            say!(
+                "the document has a signature: take the file as the portal gave it",
+                "el documento tiene una firma: use el archivo tal como lo dio el portal"
+            ),
         ),
-        SignError::Xml(error) => refused("not_well_formed", error.to_string()),
+        SignError::Xml(error) => refused("not_well_formed", error.say()),
         other => ApiError::internal(other),
     }
 }
 
-fn refused(code: &'static str, msg: String) -> ApiError {
+fn refused(code: &'static str, msg: Bilingual) -> ApiError {
     let error = FieldError::new(["body"], "value_error", msg).with_code(code);
     ApiError::validation(vec![error])
 }

@@ -4,6 +4,7 @@
 use axum::extract::State;
 use bytes::Bytes;
 use ecf_api::{ApiError, Caller, CodedError, Download, Fields, FromFields, PathId, ValidQuery, ValidationError};
+use ecf_language::say;
 use ecf_ri::{Design, Format, Mode, Options};
 use ecf_store::{
     ArtifactKind, InboxId,
@@ -82,7 +83,8 @@ impl FromFields for PrintQuery {
 
 /// Descargar el impreso de lo recibido
 ///
-/// The received receipt as PDF, made from its signed XML. One that the tax authority rejected says so on every sheet.
+/// The received receipt as PDF, made from its signed XML. One that the tax authority rejected, or does not have, says so on every sheet;
+/// one of which it has not said anything says that it awaits validation.
 #[utoipa::path(
     get,
     path = "/api/v1/client/inbox/{public_id}/pdf",
@@ -108,8 +110,10 @@ pub(crate) async fn pdf(
     let xml = stored(&app, &caller, &item, ArtifactKind::ReceivedXml).await?;
     let (environment, hosts) = (caller.environment(), app.stamp_hosts.clone());
     let mode = match item.authority {
+        Some(AuthorityState::Accepted | AuthorityState::ConditionallyAccepted) => Mode::Accepted,
         Some(AuthorityState::Rejected) => Mode::Rejected,
-        _ => Mode::Normal,
+        Some(AuthorityState::NotFound) => Mode::Unconfirmed,
+        Some(AuthorityState::Pending) | None => Mode::Pending,
     };
     let printing = tokio::task::spawn_blocking(move || {
         let options = Options {
@@ -123,7 +127,10 @@ pub(crate) async fn pdf(
     });
     let printed = printing.await.map_err(ApiError::internal)?;
     let printed = printed.map_err(|error| {
-        let message = "the document lacks what a print needs: read its XML";
+        let message = say!(
+            "the document lacks what a print needs: read its XML",
+            "al documento le falta lo que necesita una impresión: lea su XML"
+        );
         ApiError::conflict("not_printable", message).caused_by(error)
     })?;
     let mut document = format!("{}{}", item.rnc_emisor, item.encf);

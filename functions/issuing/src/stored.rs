@@ -7,6 +7,7 @@ use bytes::Bytes;
 use ecf::rules::OnConditional;
 use ecf::{Amounts, Ecf, JsonError, Node, ReceiptState};
 use ecf_api::{ApiError, FieldError};
+use ecf_language::say;
 use ecf_store::{
     ArtifactKind, Receipt,
     receipts::{Created, NewNote, NewReceipt},
@@ -33,7 +34,10 @@ pub(crate) fn due(request: &IssueRequest, now: Timestamp) -> Result<Option<Times
     };
     let latest = now + SignedDuration::from_hours(24 * HORIZON_DAYS);
     if due > latest {
-        let msg = format!("scheduled_for is {due}; it may be at most {HORIZON_DAYS} days ahead, until {latest}");
+        let msg = say!(
+            "scheduled_for is {due}; it may be at most {HORIZON_DAYS} days ahead, until {latest}",
+            "scheduled_for es {due}; puede ser de {HORIZON_DAYS} días en adelante como máximo, hasta {latest}"
+        );
         let error = FieldError::new(["body", "scheduled_for"], "less_than_equal", msg)
             .with_code("scheduled_too_far")
             .with_input(&Node::Text(due.to_string().into()))
@@ -88,11 +92,11 @@ pub(crate) async fn store_request(
 /// Why a stored request cannot be read.
 #[derive(Debug, Error)]
 pub(crate) enum StoredRequestError {
-    #[error("the kept request is not JSON")]
+    #[error("the stored request is not JSON")]
     Json(#[from] JsonError),
-    #[error("the kept request has no payload")]
+    #[error("the stored request has no payload")]
     NoPayload,
-    #[error("the kept request says {name} = {value:?}")]
+    #[error("the stored request says {name} = {value:?}")]
     Unknown { name: &'static str, value: String },
 }
 

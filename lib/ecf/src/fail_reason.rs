@@ -3,7 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use ecf_language::Bilingual;
 use thiserror::Error;
+
+use crate::codes;
+use crate::rules::CATALOGUE;
+use crate::sending::{CERTIFICATE_REFUSED, REFUSED, WRONG_KIND};
 
 /// A reason of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -111,6 +116,80 @@ impl FailReason {
             Self::CertificateRefused => "certificate_refused",
             Self::Refused => "refused",
         }
+    }
+}
+
+/// The stored `error_message` of a failed receipt, in both languages. Only the English sentence is stored; the Spanish
+/// one is made from the code. What the tax authority said is Spanish already.
+pub fn failure_said(code: &str, stored: &str) -> Bilingual {
+    let es = match code.parse::<FailReason>() {
+        Ok(reason) => reason.in_spanish(stored),
+        Err(_) if codes::ALL.contains(&code) || CATALOGUE.iter().any(|rule| rule.code == code) => {
+            format!("el documento infringe {code}: corríjalo y envíelo con una idempotency_key nueva")
+        }
+        Err(_) => stored.to_owned(),
+    };
+    Bilingual {
+        en: stored.to_owned().into(),
+        es: es.into(),
+    }
+}
+
+impl FailReason {
+    fn in_spanish(self, stored: &str) -> String {
+        let sentence = match self {
+            Self::RncMismatch => {
+                "el emisor del documento no es la empresa: corríjalo y envíelo con una idempotency_key nueva"
+            }
+            Self::NoRange => "la empresa no tiene secuencia de este tipo: registre una y reintente este comprobante",
+            Self::RangeExhausted => {
+                "las secuencias de este tipo no tienen números libres: registre otra y reintente este comprobante"
+            }
+            Self::RangeExpired => "las secuencias de este tipo vencieron: registre otra y reintente este comprobante",
+            Self::EncfAlreadyUsed => {
+                "otro comprobante tiene este eNCF: envíelo con otro eNCF y una idempotency_key nueva"
+            }
+            Self::EncfOutsideRanges => {
+                "ninguna secuencia activa contiene este eNCF: envíelo con otro eNCF y una idempotency_key nueva"
+            }
+            Self::EncfExpired => "la secuencia de este eNCF venció: envíelo con otro eNCF y una idempotency_key nueva",
+            Self::RangeNumberedByService => {
+                "la secuencia de este eNCF la numera este servicio: envíelo sin eNCF y con una idempotency_key nueva"
+            }
+            Self::RangeNumberedByCaller => {
+                "las secuencias de este tipo las numera quien llama: envíelo con eNCF y una idempotency_key nueva"
+            }
+            Self::AttemptAbandoned => {
+                "un intento nuevo de la certificación empezó antes de enviarlo: envíelo con una idempotency_key nueva"
+            }
+            Self::CertificateMissing => "la empresa no tiene certificado: suba su P12 y reintente",
+            Self::CertificateNotValid => {
+                "el certificado de la empresa no es válido ahora: suba uno vigente y reintente"
+            }
+            Self::CertificateUnusable => "el certificado de la empresa ya no abre: suba su P12 otra vez y reintente",
+            Self::NoteNotKept => {
+                "el comprobante que modifica se emitió aquí después de guardar la nota: envíela con una idempotency_key nueva"
+            }
+            Self::NoteChanged => {
+                "la nota suma otro monto que el que tomó de su factura: envíela con una idempotency_key nueva"
+            }
+            Self::ModifiedReceiptNotAccepted => "el comprobante que modifica ya no puede ser válido",
+            Self::ModifiedReceiptBalance => {
+                "el comprobante que modifica tiene otro saldo que el que toma la nota: emítala otra vez"
+            }
+            Self::PayloadUnreadable => "no se puede leer la petición guardada: envíela con una idempotency_key nueva",
+            Self::SignedXmlMissing => "el documento firmado no está en el almacén",
+            Self::CertificateRefused if stored.contains(WRONG_KIND) => {
+                "la DGII no admite el certificado: no es para procedimiento tributario, es autofirmado, o es el de una \
+                 entidad emisora; suba el P12 correcto y reintente"
+            }
+            Self::CertificateRefused if stored == CERTIFICATE_REFUSED => {
+                "la DGII rechazó el certificado sin decir por qué"
+            }
+            Self::Refused if stored == REFUSED => "la DGII rechazó el documento sin decir por qué",
+            Self::CertificateRefused | Self::Refused => stored,
+        };
+        sentence.to_owned()
     }
 }
 

@@ -246,12 +246,12 @@ impl Row {
         match self.header_of(&violation.path, columns).or_else(first_below) {
             Some(header) => Finding {
                 grade: violation.grade,
-                ..self.finding_at(&header, violation.code, violation.message)
+                ..self.finding_at(&header, violation.code, violation.message.en.into_owned())
             },
             None => {
                 let message = match violation.path.as_slice() {
-                    [] => violation.message,
-                    path => format!("{}: {}", path.join("/"), violation.message),
+                    [] => violation.message.en.into_owned(),
+                    path => format!("{}: {}", path.join("/"), violation.message.en.into_owned()),
                 };
                 Finding {
                     grade: violation.grade,

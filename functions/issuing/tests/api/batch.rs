@@ -193,9 +193,9 @@ async fn a1_a_member_beside_the_payload_that_nothing_reads_is_refused_and_nothin
         ),
         (
             "externalId",
-            "Extra inputs are not permitted; did you mean external_id?",
+            "externalId: Extra inputs are not permitted; did you mean external_id?",
         ),
-        ("dry_run", "Extra inputs are not permitted"),
+        ("dry_run", "dry_run: Extra inputs are not permitted"),
         (
             "validate_only",
             "Extra inputs are not permitted here: validate_only is a parameter of the query, ?validate_only=",

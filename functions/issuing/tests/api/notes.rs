@@ -216,7 +216,7 @@ async fn a_note_on_a_receipt_that_cannot_become_valid_is_refused_with_its_state(
     assert_eq!(
         error["msg"],
         format!(
-            "{encf} was rejected by the tax authority and its number is burned: a note modifies a receipt that is accepted"
+            "NCFModificado: {encf} was rejected by the tax authority and its number is burned: a note modifies a receipt that is accepted"
         )
     );
     assert_eq!(api.numbers_taken("34").await, 0);

@@ -90,7 +90,7 @@ async fn a1_a_parameter_that_is_empty_unknown_or_there_twice_is_refused() {
         list("?limit=").await.1["detail"][0],
         json!({
             "loc": ["query", "limit"],
-            "msg": "Input should be a valid integer, unable to parse string as an integer; the parameter is empty: give it a value or leave it out",
+            "msg": "limit: Input should be a valid integer, unable to parse string as an integer; the parameter is empty: give it a value or leave it out",
             "type": "int_parsing",
             "input": "",
             "ctx": { "code": "int_parsing" },
@@ -98,7 +98,7 @@ async fn a1_a_parameter_that_is_empty_unknown_or_there_twice_is_refused() {
     );
     assert_eq!(
         list("?acked[]=true").await.1["detail"][0]["msg"],
-        "Extra inputs are not permitted; did you mean acked?"
+        "acked[]: Extra inputs are not permitted; did you mean acked?"
     );
 }
 

@@ -6,6 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::Spoken;
+
 /// Our reading of one message of the tax authority.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ExplanationView {
@@ -20,9 +22,11 @@ pub struct ExplanationView {
     /// The code of the additional tax that it names.
     pub tipo_impuesto: Option<String>,
     /// What is wrong.
-    pub cause: &'static str,
+    #[schema(value_type = String)]
+    pub cause: Spoken,
     /// What to do about it.
-    pub fix: &'static str,
+    #[schema(value_type = String)]
+    pub fix: Spoken,
     /// The rules of this service that find it beforehand.
     pub rules: &'static [&'static str],
 }
@@ -59,8 +63,8 @@ impl ExplanationView {
             field,
             line,
             tipo_impuesto,
-            cause,
-            fix,
+            cause: cause.into(),
+            fix: fix.into(),
             rules,
         })
     }
