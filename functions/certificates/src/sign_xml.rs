@@ -16,36 +16,6 @@ use xmldsig::{Limits, SignError, sign_foreign};
 use crate::App;
 use crate::xml_body::{XmlBody, XmlForm};
 
-/// Root elements that are rejected, with the route that signs them, in English and Spanish.
-const REFUSED: [(&str, &str, &str); 6] = [
-    ("ECF", "issue it with POST /api/v1/ecf", "emítalo con POST /api/v1/ecf"),
-    (
-        "RFCE",
-        "the summary is made with the receipt by POST /api/v1/ecf",
-        "POST /api/v1/ecf hace el resumen junto con el comprobante",
-    ),
-    (
-        "ARECF",
-        "acknowledgements are signed when a receipt arrives",
-        "los acuses de recibo se firman cuando llega un comprobante",
-    ),
-    (
-        "ACECF",
-        "answer the receipt with POST /api/v1/ecf/acecf/submit",
-        "responda el comprobante con POST /api/v1/ecf/acecf/submit",
-    ),
-    (
-        "ANECF",
-        "annul numbers with POST /api/v1/ecf/cancellations",
-        "anule números con POST /api/v1/ecf/cancellations",
-    ),
-    (
-        "SemillaModel",
-        "the service fetches its own tokens from the tax authority",
-        "el servicio busca sus propios tokens en la DGII",
-    ),
-];
-
 /// Firmar un XML del portal
 ///
 /// Signs a document with the company's certificate and answers it as a file. Blanks between elements and comments are
@@ -98,16 +68,45 @@ fn check_root(xml: &[u8]) -> Result<(), ApiError> {
         Err(XmlError::ReceiptType(_)) | Ok(_) => "ECF".to_owned(),
         Err(error) => return Err(refused("unreadable", error.say())),
     };
-    match REFUSED.iter().find(|(name, ..)| name.eq_ignore_ascii_case(&root)) {
-        Some((_, instead, en_su_lugar)) => Err(refused(
+    match what_signs(&root) {
+        Some(instead) => Err(refused(
             "receipt_document",
             say!(
+                [instead],
                 "{root} is not signed here: {instead}",
-                "{root} no se firma aquí: {en_su_lugar}"
+                "{root} no se firma aquí: {instead}"
             ),
         )),
         None => Ok(()),
     }
+}
+
+/// The route that signs a document with this root element, for those that are rejected here.
+fn what_signs(root: &str) -> Option<Bilingual> {
+    Some(match root.to_ascii_uppercase().as_str() {
+        "ECF" => say!("issue it with POST /api/v1/ecf", "emítalo con POST /api/v1/ecf"),
+        "RFCE" => say!(
+            "the summary is made with the receipt by POST /api/v1/ecf",
+            "POST /api/v1/ecf hace el resumen junto con el comprobante"
+        ),
+        "ARECF" => say!(
+            "acknowledgements are signed when a receipt arrives",
+            "los acuses de recibo se firman cuando llega un comprobante"
+        ),
+        "ACECF" => say!(
+            "answer the receipt with POST /api/v1/ecf/acecf/submit",
+            "responda el comprobante con POST /api/v1/ecf/acecf/submit"
+        ),
+        "ANECF" => say!(
+            "annul numbers with POST /api/v1/ecf/cancellations",
+            "anule números con POST /api/v1/ecf/cancellations"
+        ),
+        "SEMILLAMODEL" => say!(
+            "the service fetches its own tokens from the tax authority",
+            "el servicio busca sus propios tokens en la DGII"
+        ),
+        _ => return None,
+    })
 }
 
 fn not_signed(error: SignError) -> ApiError {
