@@ -20,7 +20,7 @@ async fn every_route_wants_a_key() {
         let body = (method == Method::POST).then(|| invoice("a"));
         let answer = request(&api.router, method, path, None, body.as_ref()).await;
         let expected = json!({ "detail": [{
-            "loc": ["header", "X-API-Key"], "msg": "Field required", "type": "missing", "input": null, "ctx": { "code": "missing" },
+            "loc": ["header", "X-API-Key"], "msg": "X-API-Key: Field required", "type": "missing", "input": null, "ctx": { "code": "missing" },
         }]});
         assert_eq!(answer.expect(422), expected, "{path}");
     }
@@ -67,7 +67,7 @@ async fn a_body_names_no_other_environment_than_the_keys() {
         let refused = api.issue(&body).await.expect(422);
         let expected = json!({ "detail": [{
             "loc": ["body", "environment"],
-            "msg": "Input should be 'TesteCF', the environment of the API key",
+            "msg": "environment: Input should be 'TesteCF', the environment of the API key",
             "type": "enum", "input": environment, "ctx": { "code": "environment_mismatch", "expected": "TesteCF" },
         }]});
         assert_eq!(refused, expected);

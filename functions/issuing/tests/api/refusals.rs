@@ -104,7 +104,7 @@ async fn every_bad_field_of_the_request_is_told_at_once() {
     );
     let expected = json!({
         "loc": ["body", "ecf_type"],
-        "msg": "ecf type \"30\" is not one of 31 (Factura de Crédito Fiscal Electrónica), 32 (Factura de Consumo \
+        "msg": "ecf_type: ecf type \"30\" is not one of 31 (Factura de Crédito Fiscal Electrónica), 32 (Factura de Consumo \
                 Electrónica), 33 (Nota de Débito Electrónica), 34 (Nota de Crédito Electrónica), 41 (Compras \
                 Electrónico), 43 (Gastos Menores Electrónico), 44 (Regímenes Especiales Electrónico), 45 \
                 (Gubernamental Electrónico), 46 (Comprobante de Exportaciones Electrónico), 47 (Comprobante para \
