@@ -1,15 +1,16 @@
 //! `GET /api/v1/client/summary`.
 
-use std::collections::BTreeMap;
+mod receipts;
 
 use axum::Json;
 use axum::extract::State;
 use ecf::{Environment, Fecha};
-use ecf_api::{ApiError, Caller, CodedError, CompanyCertificateView, Instant, ValidationError};
+use ecf_api::{
+    ApiError, Caller, CodedError, CompanyCertificateView, Fields, FromFields, Instant, ValidQuery, ValidationError,
+};
 use ecf_store::{
     authority::AuthorityCondition,
     companies::CompanySettings,
-    counters::DayCounts,
     fiscal_day,
     numbers::{Range, RangeAlert, RangeState, Thresholds},
     webhooks::Webhook,
@@ -17,11 +18,33 @@ use ecf_store::{
 use ecf_taxauth::held_until;
 use jiff::Timestamp;
 use jiff::civil::Date;
-use serde::{Serialize, Serializer};
-use utoipa::ToSchema;
+use serde::Serialize;
+use utoipa::{IntoParams, ToSchema};
 
+use self::receipts::{DayCountsView, OpenReceiptsView, PeriodView};
 use crate::App;
 use crate::show::no_company;
+
+/// Upper bound of `days`.
+const MOST_DAYS: i64 = 90;
+
+/// What the summary shows beside the present.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct SummaryQuery {
+    /// `receipts.days` lists this number of days, at most 90; the last one is today.
+    #[param(required = false, minimum = 0, maximum = 90, default = 0)]
+    days: u32,
+}
+
+impl FromFields for SummaryQuery {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let days = fields.integer("days").range(0..=MOST_DAYS).or(0);
+        Some(Self {
+            days: u32::try_from(days).ok()?,
+        })
+    }
+}
 
 /// How the company stands in the key's environment.
 #[derive(Debug, Serialize, ToSchema)]
@@ -44,43 +67,9 @@ pub(crate) struct SummaryView {
 pub(crate) struct ReceiptsView {
     today: PeriodView,
     month: PeriodView,
-}
-
-/// The receipts created in a period; an end counts in the period of the receipt's creation.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct PeriodView {
-    #[schema(value_type = String, format = Date)]
-    from: Date,
-    #[schema(value_type = String, format = Date)]
-    to: Date,
-    created: u64,
-    /// How many ended in each state so far; a state that none ended in is left out.
-    states: BTreeMap<&'static str, u64>,
-    types: BTreeMap<&'static str, TypeCountsView>,
-}
-
-/// The same of one receipt type.
-#[derive(Debug, Default, Serialize, ToSchema)]
-pub(crate) struct TypeCountsView {
-    created: u64,
-    /// The sum of `MontoTotal` of the created ones, in pesos. Sums of several types are left to the caller, who knows that a
-    /// credit note (34) takes away.
-    amount: Centavos,
-    states: BTreeMap<&'static str, u64>,
-    /// The sum of `MontoTotal` of those that ended in each state.
-    #[schema(value_type = BTreeMap<String, String>)]
-    amounts: BTreeMap<&'static str, Centavos>,
-}
-
-/// A sum, written in pesos with two decimals.
-#[derive(Debug, Default, Clone, Copy, ToSchema)]
-#[schema(value_type = String, example = "118.00")]
-pub(crate) struct Centavos(u128);
-
-impl Serialize for Centavos {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("{}.{:02}", self.0 / 100, self.0 % 100))
-    }
+    open: OpenReceiptsView,
+    /// One entry for each day that `days` asks for, oldest first, also for days without receipts.
+    days: Vec<DayCountsView>,
 }
 
 /// The numbers of one receipt type.
@@ -145,38 +134,6 @@ impl TaxauthView {
     }
 }
 
-impl PeriodView {
-    fn of(from: Date, to: Date, days: &[DayCounts]) -> Self {
-        let mut period = Self {
-            from,
-            to,
-            created: 0,
-            states: BTreeMap::new(),
-            types: BTreeMap::new(),
-        };
-        for day in days.iter().filter(|day| (from..=to).contains(&day.day)) {
-            for (ecf_type, count) in &day.created {
-                period.created += count;
-                period.types.entry(ecf_type.as_str()).or_default().created += count;
-            }
-            for ((ecf_type, state), count) in &day.ended {
-                *period.states.entry(state.as_str()).or_default() += count;
-                let of_type = period.types.entry(ecf_type.as_str()).or_default();
-                *of_type.states.entry(state.as_str()).or_default() += count;
-            }
-            for ((ecf_type, state), centavos) in &day.centavos {
-                let of_type = period.types.entry(ecf_type.as_str()).or_default();
-                let sum = match state {
-                    None => &mut of_type.amount,
-                    Some(state) => of_type.amounts.entry(state.as_str()).or_default(),
-                };
-                sum.0 += centavos;
-            }
-        }
-        period
-    }
-}
-
 impl WebhookHealthView {
     fn of(webhooks: &[Webhook]) -> Self {
         let active: Vec<_> = webhooks.iter().filter(|webhook| webhook.is_active).collect();
@@ -235,26 +192,35 @@ fn sequence(ranges: &[Range], settings: &CompanySettings, today: Fecha) -> Seque
 
 /// Resumen de la empresa
 ///
-/// How the company stands today: receipts, numbers, certificate, inbox, webhooks, the tax authority.
+/// How the company stands today: receipts, numbers, certificate, inbox, webhooks, the tax authority. `receipts.days` has the days
+/// that `days` asks for, and `receipts.open` what is under way.
 #[utoipa::path(
     get,
     path = "/api/v1/client/summary",
     tag = "Empresa",
+    params(SummaryQuery),
     responses(
         (status = 200, description = "Counts and amounts of today and this month, numbers, certificate, inbox, webhooks, the tax authority", body = SummaryView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
-        (status = 422, description = "A missing key", body = ValidationError),
+        (status = 422, description = "A bad parameter, or a missing key", body = ValidationError),
     ),
     security(("api_key" = ["read"])),
 )]
-pub(crate) async fn summary(State(app): State<App>, caller: Caller) -> Result<Json<SummaryView>, ApiError> {
+pub(crate) async fn summary(
+    State(app): State<App>,
+    caller: Caller,
+    ValidQuery(query): ValidQuery<SummaryQuery>,
+) -> Result<Json<SummaryView>, ApiError> {
     let now = app.clock.now();
     let (environment, scope) = (caller.environment(), &caller.scope);
     let today = fiscal_day(now);
     let first = today.first_of_month();
-    let (company, days, ranges, unread, webhooks, condition) = tokio::try_join!(
+    let listed = DayCountsView::days(query.days, today);
+    let oldest = listed.first().map_or(first, |day| first.min(*day));
+    let (company, days, open, ranges, unread, webhooks, condition) = tokio::try_join!(
         app.table.company(caller.company()),
-        app.table.day_counts(scope, first, today),
+        app.table.day_counts(scope, oldest, today),
+        app.table.open_receipts(scope, now),
         app.table.ranges(scope, None),
         app.table.count_unread(scope),
         app.table.webhooks(scope),
@@ -267,6 +233,8 @@ pub(crate) async fn summary(State(app): State<App>, caller: Caller) -> Result<Js
         receipts: ReceiptsView {
             today: PeriodView::of(today, today, &days),
             month: PeriodView::of(first, today, &days),
+            open: OpenReceiptsView::from(open),
+            days: listed.into_iter().map(|day| DayCountsView::of(day, &days)).collect(),
         },
         certificate: company
             .certificate

@@ -15,6 +15,7 @@ mod artifact_file;
 mod artifacts;
 mod download;
 mod files;
+mod history;
 mod list;
 mod show;
 

@@ -1,5 +1,7 @@
 //! `GET /api/v1/client/documents`.
 
+use std::collections::BTreeSet;
+
 use axum::Json;
 use axum::extract::State;
 use ecf::{Encf, Environment, ReceiptState, Rnc};
@@ -23,9 +25,10 @@ const LONGEST_ID: usize = 100;
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct DocumentsQuery {
-    /// One of the states that `GET /api/v1/ecf/states` lists.
-    #[param(value_type = Option<String>)]
-    status: Option<ReceiptState>,
+    /// Only receipts in one of these states, of those that `GET /api/v1/ecf/states` lists: separated by commas, as in
+    /// `status=rejected,failed`, or given more than once.
+    #[param(required = false, value_type = String)]
+    status: BTreeSet<ReceiptState>,
     /// Two digits, such as 31.
     #[param(min_length = 2, max_length = 2)]
     ecf_type: Option<String>,
@@ -57,14 +60,14 @@ pub(crate) struct DocumentsQuery {
 impl FromFields for DocumentsQuery {
     fn read(fields: &mut Fields) -> Option<Self> {
         let (status, ecf_type) = (
-            fields.receipt_state("status").optional(),
+            fields.receipt_states("status").or(BTreeSet::new()),
             fields.text("ecf_type").length(2..=2).optional(),
         );
         Some(Self {
             status,
             ecf_type,
             environment: fields.environment("environment").optional(),
-            encf: fields.parsed("encf").optional(),
+            encf: fields.encf("encf").optional(),
             external_id: fields.text("external_id").length(1..=LONGEST_ID).optional(),
             track_id: fields.text("track_id").length(1..=LONGEST_ID).optional(),
             rnc_comprador: fields.parsed("rnc_comprador").optional(),
@@ -88,7 +91,7 @@ impl DocumentsQuery {
             None => None,
         };
         Some(ReceiptFilter {
-            state: self.status,
+            states: self.status.clone(),
             ecf_type,
             from: self.range.date_from,
             to: self.range.date_to,

@@ -1,5 +1,7 @@
 //! `GET /api/v1/ecf`.
 
+use std::collections::BTreeSet;
+
 use axum::Json;
 use axum::extract::State;
 use ecf::ReceiptState;
@@ -15,9 +17,10 @@ use crate::App;
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
-    /// One of the states that `GET /api/v1/ecf/states` lists.
-    #[param(value_type = Option<String>)]
-    status: Option<ReceiptState>,
+    /// Only receipts in one of these states, of those that `GET /api/v1/ecf/states` lists: separated by commas, as in
+    /// `status=rejected,failed`, or given more than once.
+    #[param(required = false, value_type = String)]
+    status: BTreeSet<ReceiptState>,
     #[param(ignore)]
     page: Page,
     #[param(ignore)]
@@ -27,7 +30,7 @@ pub(crate) struct ListQuery {
 impl FromFields for ListQuery {
     fn read(fields: &mut Fields) -> Option<Self> {
         Some(Self {
-            status: fields.receipt_state("status").optional(),
+            status: fields.receipt_states("status").or(BTreeSet::new()),
             page: Page::read(fields)?,
             cursor: Cursor::read(fields)?,
         })
@@ -56,7 +59,7 @@ pub(crate) async fn list(
     ValidQuery(query): ValidQuery<ListQuery>,
 ) -> Result<Json<ListView<DocumentView>>, ApiError> {
     let filter = ReceiptFilter {
-        state: query.status,
+        states: query.status,
         ..ReceiptFilter::default()
     };
     let page = PageRequest {

@@ -40,7 +40,9 @@ function address(template, params = {}, query = {}) {
   const path = template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(params[name])));
   const url = new URL(path, root);
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== null && value !== "") url.searchParams.set(name, String(value));
+    // A filter that is empty is left out; an empty `acked` has a meaning, both.
+    if (value === undefined || value === null || (value === "" && name !== "acked")) continue;
+    url.searchParams.set(name, String(value));
   }
   return url;
 }

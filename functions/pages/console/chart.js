@@ -34,9 +34,9 @@ export function Days({ days }) {
         <line x1="0" x2=${WIDTH} y1=${HEIGHT - FOOT} y2=${HEIGHT - FOOT} />
       </svg>
       <figcaption>${kinds.map((kind) => html`<span class=${kind.class}>${kind.name}</span>`)}</figcaption>
-      <table class="unseen"><caption>${t("Últimos 30 días")}</caption><tbody>
+      <div class="unseen"><table><caption>${t("Últimos 30 días")}</caption><tbody>
         ${days.filter((day) => day.created).map((day) => html`<tr><th scope="row">${civil(day.date)}</th>${kinds.map((kind) => html`<td>${kind.name}: ${count(kind.of(day))}</td>`)}</tr>`)}
-      </tbody></table>
+      </tbody></table></div>
     </figure>
   `;
 }

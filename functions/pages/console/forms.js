@@ -198,8 +198,8 @@ export const isBegun = (draft) => draft.lines.some(({ name, price }) => name.tri
 const COMPUTED = /^(Encabezado\/(Version|Totales\/.*|IdDoc\/(TipoeCF|eNCF|FechaVencimientoSecuencia|IndicadorNotaCredito)|Emisor\/.*)|DetallesItems\/Item\/(NumeroLinea|MontoItem|Retencion\/IndicadorAgenteRetencionoPercepcion)|FechaHoraFirma|Signature.*|Paginacion.*)$/;
 
 /**
- * A draft from a signed document: a copy of it, or a note that modifies it.
- * @param {import("./xml.js").parse extends (text: string) => infer R ? R : never} content @param {string} type @param {string} from
+ * A draft from the content of a document: a copy of it, or a note that modifies it.
+ * @param {import("./content.js").Tree} content @param {string} type @param {string} from
  * @returns {{ draft: Draft, lost: string[] }}
  */
 export function drafted(content, type, from) {

@@ -21,6 +21,7 @@ export const STATES = {
 };
 
 export const FINAL = ["accepted", "conditionally_accepted", "rejected", "cancelled", "incapacity"];
+export const UNDER_WAY = /** @type {const} */ (["received", "signed", "submitted", "contingency"]);
 export const VALID = ["accepted", "conditionally_accepted"];
 const ISSUED_BUT_NOT_SOLD = ["41", "43", "47"];
 

@@ -11,7 +11,7 @@ export const unread = signal(null);
 /** @param {AbortSignal} [control] */
 export async function refresh(control) {
   try {
-    summary.value = await get("client/summary", { signal: control });
+    summary.value = await get("client/summary", { query: { days: 30 }, signal: control });
     readAt.value = Date.now();
     unread.value = null;
   } catch (problem) {
@@ -24,7 +24,5 @@ export async function introduce(control) {
   const [profile] = await Promise.all([get("client/company", { signal: control }), refresh(control)]);
   if (control.aborted) return;
   company.value = profile;
-  // The profile does not contain the key's scope; the list of keys does.
-  const own = (await get("client/api-keys", { signal: control })).find(({ is_current }) => is_current);
-  if (own) scope.value = own.scope;
+  scope.value = profile.key.scope;
 }

@@ -347,6 +347,7 @@ export default {
   "Por confirmar": "To be confirmed",
   "Por ejemplo, el programa que la usa.": "For example the program that uses it.",
   "Por responder": "To answer",
+  "Por atender": "To attend to",
   "Por tipo": "By type",
   "Por tipo en {month}": "By type in {month}",
   Precio: "Price",

@@ -20,8 +20,6 @@ const UP: &str = "{up}";
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; \
     frame-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types xml";
 
-const OPENER_POLICY: (HeaderName, &str) = (HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
-
 /// `GET /`: to the console.
 pub(crate) async fn home(base: Option<Extension<PublicAddress>>) -> impl IntoResponse {
     let base = base.map(|Extension(PublicAddress(base))| base).unwrap_or_default();
@@ -39,7 +37,7 @@ pub(crate) async fn page(uri: Uri) -> Result<Response, ApiError> {
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::REFERRER_POLICY, "no-referrer"),
-        OPENER_POLICY,
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
         // Asked for each time, answered with 304 while it is the same.
         (header::CACHE_CONTROL, "no-cache"),
     ];

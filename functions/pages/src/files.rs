@@ -2,8 +2,8 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-UOTW3DKG.js",
-        include_bytes!("../assets/console/chunk-UOTW3DKG.js.gz"),
+        "chunk-KIHMOZGL.js",
+        include_bytes!("../assets/console/chunk-KIHMOZGL.js.gz"),
     ),
     (
         "console-VBJO3QPC.css",
@@ -14,15 +14,15 @@ pub(crate) const FILES: &[(&str, &[u8])] = &[
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-36MZS4X4.js",
-        include_bytes!("../assets/console/later-36MZS4X4.js.gz"),
+        "later-U4VFSDVB.js",
+        include_bytes!("../assets/console/later-U4VFSDVB.js.gz"),
     ),
     (
-        "main-JCJI7KQY.js",
-        include_bytes!("../assets/console/main-JCJI7KQY.js.gz"),
+        "main-WD3H6N4Z.js",
+        include_bytes!("../assets/console/main-WD3H6N4Z.js.gz"),
     ),
     (
-        "words.en-LEQ2YZ7H.js",
-        include_bytes!("../assets/console/words.en-LEQ2YZ7H.js.gz"),
+        "words.en-RYAR22EP.js",
+        include_bytes!("../assets/console/words.en-RYAR22EP.js.gz"),
     ),
 ];

@@ -32,6 +32,7 @@ pub fn router() -> Router {
         .route("/console/assets/{file}", get(console::file))
         .route("/openapi/public-v1.json", get(openapi::openapi))
         .route("/api-reference", get(reference::page))
+        .route("/api-reference/", get(reference::with_slash))
         .route("/api-reference/{file}", get(reference::file));
     ecf_api::finish(routes)
 }

@@ -1,10 +1,12 @@
 //! `GET /api-reference`: an interactive view of the contract. The viewer is part of this binary; the page loads nothing
 //! from other hosts, and its content security policy forbids it.
 
+use axum::Extension;
 use axum::extract::Path;
-use axum::http::{HeaderName, header};
+use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use ecf_api::{ApiError, CodedError};
+use ecf_runtime::PublicAddress;
 
 const PAGE: &str = include_str!("../assets/api-reference/index.html");
 const START: &str = include_str!("../assets/api-reference/start.js");
@@ -36,6 +38,12 @@ pub(crate) async fn page() -> impl IntoResponse {
         (header::CACHE_CONTROL, "public, max-age=300"),
     ];
     (headers, PAGE)
+}
+
+/// `GET /api-reference/`: to the page, whose files are found from its address without the slash.
+pub(crate) async fn with_slash(base: Option<Extension<PublicAddress>>) -> impl IntoResponse {
+    let base = base.map(|Extension(PublicAddress(base))| base).unwrap_or_default();
+    (StatusCode::FOUND, [(header::LOCATION, format!("{base}/api-reference"))])
 }
 
 /// Archivo de la referencia

@@ -1,12 +1,14 @@
-//! Health of the service, state of the tax authority, register of taxpayers, and notices.
+//! Health of the service, state of the tax authority, its catalogues and register of taxpayers, and notices.
 //!
 //! | Route | Handler |
 //! |---|---|
 //! | `GET /api/v1/health` | [`health`]: whether the service can accept receipts |
 //! | `GET /api/v1/taxauth/status…` | [`taxauth`]: whether the tax authority can, and the impact if it cannot |
+//! | `GET /api/v1/taxauth/catalogues`, `/{name}` | [`catalogues`]: the authority's code tables |
 //! | `GET /api/v1/taxauth/rnc/{rnc}` | [`rnc`]: a taxpayer of the authority's register |
 //! | `GET /api/v1/notices/changes`, `/{public_id}` | [`notices`]: notices of the operator |
 
+mod catalogues;
 mod health;
 mod notices;
 mod rnc;
@@ -84,6 +86,8 @@ impl FromRef<App> for Keys {
     taxauth::impact_of,
     taxauth::environment_status,
     taxauth::refresh,
+    catalogues::list,
+    catalogues::show,
     rnc::show,
     notices::changes,
     notices::show
@@ -104,6 +108,8 @@ pub fn router(app: App) -> Router {
             get(taxauth::environment_status),
         )
         .route("/api/v1/taxauth/status/refresh", get(taxauth::refresh))
+        .route("/api/v1/taxauth/catalogues", get(catalogues::list))
+        .route("/api/v1/taxauth/catalogues/{name}", get(catalogues::show))
         .route("/api/v1/taxauth/rnc/{rnc}", get(rnc::show))
         .route("/api/v1/notices/changes", get(notices::changes))
         .route("/api/v1/notices/{public_id}", get(notices::show))

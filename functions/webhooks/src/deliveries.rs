@@ -16,7 +16,7 @@ use crate::App;
 #[into_params(parameter_in = Query)]
 pub(crate) struct DeliveriesQuery {
     /// Only attempts for this receipt.
-    #[param(value_type = Option<String>, pattern = "^[0-9a-z]{32}$")]
+    #[param(value_type = Option<String>, pattern = "^[0-9a-hjkmnp-tv-z]{32}$")]
     public_id: Option<ReceiptId>,
     #[param(ignore)]
     page: Page,

@@ -2,6 +2,7 @@
 
 import base64
 import subprocess
+import time
 from datetime import UTC, datetime, timedelta
 
 from browser import example
@@ -56,6 +57,16 @@ def sent_to_demo(console, reference, key, name):
     return issued(console, "31", reference, change, key)
 
 
+def arrived(console, count):
+    """The receipts of others in the demo company's inbox."""
+    for _ in range(300):
+        items = console.api("GET", "client/inbox?acked=")[1]["items"]
+        if len(items) >= count:
+            return items
+        time.sleep(0.1)
+    raise AssertionError(f"{len(items)} of {count} receipts arrived")
+
+
 def published(console):
     """The demo company's addresses are in the authority's directory, so that others can send to it."""
     rnc = console.ready["company_rnc"]
@@ -80,6 +91,7 @@ def full_desk(console):
     other = registered(console, "101672919", "FERRETERÍA ÑANDÚ SRL")
     for number in range(2):
         sent_to_demo(console, f"enviado-{number}", other, "FERRETERÍA ÑANDÚ SRL")
+    arrived(console, 2)
     status, webhook = console.api("POST", "client/webhooks", {"url": "https://avisos.example.com/ecf", "events": ["accepted", "rejected"]})
     assert status == 201, webhook
     return {"other": other, "webhook": webhook["public_id"]}

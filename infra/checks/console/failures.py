@@ -41,7 +41,7 @@ def once_then_real(page, pattern, method, answer):
 def waits(browser, console):
     for status, words in ((429, "Demasiadas consultas seguidas. Seguimos en"), (503, "El servicio no pudo responder. Intentamos de nuevo en")):
         page = console.page(browser)
-        once_then_real(page, re.compile("/client/documents\\?.*limit=25"), "GET", lambda route, status=status: route.fulfill(**answers(status, {"code": "busy", "message": "busy"}, **{"retry-after": "2"})))
+        once_then_real(page, re.compile("/client/documents\\?.*limit=25"), "GET", lambda route, *, status=status: route.fulfill(**answers(status, {"code": "busy", "message": "busy"}, **{"retry-after": "2"})))
         page.get_by_role("link", name="Comprobantes").first.click()
         expect(page.get_by_text(words)).to_be_visible()
         accessible(page, words)
@@ -50,7 +50,7 @@ def waits(browser, console):
         closed(page)
     slow = console.page(browser)
     held = []
-    slow.route(re.compile("/client/sequences"), held.append)
+    slow.route(re.compile("/client/sequences"), lambda route: held.append(route))
     slow.get_by_role("link", name="Secuencias").first.click()
     expect(slow.locator("main .skeleton")).to_be_visible()
     accessible(slow, "loading")
@@ -86,7 +86,7 @@ def broken(browser, console):
         ("certificates", "Certificado", {"status": 500, "body": "Internal Server Error", "headers": {"x-request-id": "solicitud-de-texto"}}, "solicitud-de-texto"),
         ("sequences", "Secuencias", answers(422, [{"loc": ["query", "x"], "msg": "not so", "type": "value_error"}]), "not so"),
     ):
-        page.route(re.compile(f"/client/{path}$"), lambda route, answer=answer: route.fulfill(**answer))
+        page.route(re.compile(f"/client/{path}$"), lambda route, *, answer=answer: route.fulfill(**answer))
         page.get_by_role("link", name=link).first.click()
         expect(page.get_by_role("alert")).to_contain_text(words)
     page.route(re.compile("/client/api-keys$"), lambda route: route.fulfill(**{"status": 200, "body": json.dumps([None]), "headers": {"content-type": "application/json"}}))

@@ -97,7 +97,8 @@ def rejection(page, console):
     rejected = console.settled("R-1001")
     page.get_by_role("link", name="Inicio").click()
     attention = page.get_by_role("link", name=re.compile("rechazado"))
-    attention.first.click()
+    # The summary is asked for every half minute.
+    attention.first.click(timeout=45_000)
     page.locator(f"a[href$='{rejected['public_id']}']").click()
     expect(page.get_by_role("heading", name="La DGII lo rechazó")).to_be_visible()
     expect(page.get_by_text(REFUSAL["mensaje"])).to_be_visible()

@@ -116,7 +116,7 @@ def more_members(browser, console):
             row |= {"razon_social_comprador": "CLIENTE ÑANDÚ SRL", "rnc_comprador": "101672919", "monto_total": "1234567.80", "fecha_emision": "27-11-2026"}
         route.fulfill(response=came, json=body)
 
-    page.route(re.compile("/client/summary$"), with_days)
+    page.route(re.compile("/client/summary"), with_days)
     page.route(re.compile("/client/documents\\?.*limit=25"), with_buyers)
     for look, size in LOOKS.items():
         page.set_viewport_size(size["viewport"])

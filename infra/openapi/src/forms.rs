@@ -54,7 +54,10 @@ fn set(name: &str, schema: &mut Value) {
     );
     match name {
         "environment" | "default_environment" => words(schema, Environment::ALL.map(|one| one.as_str()).to_vec()),
-        "status" => words(schema, ReceiptState::ALL.map(|one| one.as_str()).to_vec()),
+        "status" => {
+            let states = ReceiptState::ALL.map(|one| one.as_str()).join("|");
+            schema["pattern"] = json!(format!("^({states})(,({states}))*$"));
+        }
         "ecf_type" => words(schema, ReceiptType::ALL.map(|one| one.as_str()).to_vec()),
         "encf" => schema["pattern"] = json!(format!("^{encf}$")),
         "rnc" | "company_rnc" | "delegate" | "rnc_emisor" | "rnc_comprador" | "sender_rnc" | "receiver_rnc" => {

@@ -13,10 +13,11 @@ use crate::error::{Place, StackError};
 
 /// Resource kinds without effect in the local system: permissions, logs, alarms. Their properties are still evaluated,
 /// so that an invalid reference is reported.
-pub(crate) const NOT_CARRIED_OUT: [&str; 15] = [
+pub(crate) const NOT_CARRIED_OUT: [&str; 17] = [
     "AWS::ApiGateway::Account",
     "AWS::ApiGateway::BasePathMapping",
     "AWS::ApiGateway::DomainName",
+    "AWS::Budgets::Budget",
     "AWS::CloudWatch::Alarm",
     "AWS::CloudWatch::Dashboard",
     "AWS::IAM::Role",
@@ -26,6 +27,7 @@ pub(crate) const NOT_CARRIED_OUT: [&str; 15] = [
     "AWS::S3::BucketPolicy",
     "AWS::SNS::Subscription",
     "AWS::SNS::Topic",
+    "AWS::SNS::TopicPolicy",
     "AWS::SQS::QueuePolicy",
     "AWS::WAFv2::WebACL",
     "AWS::WAFv2::WebACLAssociation",

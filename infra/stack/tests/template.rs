@@ -60,8 +60,9 @@ fn each_route_stands_once_and_has_its_twin() {
     assert_eq!(
         routes,
         [
-            "ANY /api-reference status",
-            "ANY /api-reference/{proxy+} status",
+            "ANY / pages",
+            "ANY /api-reference pages",
+            "ANY /api-reference/{proxy+} pages",
             "ANY /api/v1/client/api-keys company",
             "ANY /api/v1/client/api-keys/{proxy+} company",
             "ANY /api/v1/client/audit-export audit-export",
@@ -79,6 +80,8 @@ fn each_route_stands_once_and_has_its_twin() {
             "ANY /api/v1/client/tools/{proxy+} certificates",
             "ANY /api/v1/client/webhooks webhooks",
             "ANY /api/v1/client/webhooks/{proxy+} webhooks",
+            "ANY /api/v1/dgii/catalogues status",
+            "ANY /api/v1/dgii/catalogues/{proxy+} status",
             "ANY /api/v1/dgii/directory directory",
             "ANY /api/v1/dgii/rnc/{proxy+} status",
             "ANY /api/v1/dgii/status status",
@@ -106,11 +109,15 @@ fn each_route_stands_once_and_has_its_twin() {
             "ANY /api/v1/health status",
             "ANY /api/v1/notices/{proxy+} status",
             "ANY /api/v1/public/register signup",
+            "ANY /api/v1/taxauth/catalogues status",
+            "ANY /api/v1/taxauth/catalogues/{proxy+} status",
             "ANY /api/v1/taxauth/directory directory",
             "ANY /api/v1/taxauth/rnc/{proxy+} status",
             "ANY /api/v1/taxauth/status status",
             "ANY /api/v1/taxauth/status/{proxy+} status",
-            "ANY /openapi/public-v1.json status",
+            "ANY /console pages",
+            "ANY /console/{proxy+} pages",
+            "ANY /openapi/public-v1.json pages",
             "ANY /{proxy+} reception",
         ]
     );
@@ -314,10 +321,22 @@ fn pages_that_may_call_can_read_what_the_gateway_answers() {
 }
 
 #[test]
-fn a_host_name_and_a_firewall_are_there_only_when_asked_for() {
-    let asked = [("DomainName", "ecf.example.com"), ("WafRequestsPerFiveMinutes", "1000")];
-    // Both are evaluated, including every reference, and change nothing here.
+fn a_host_name_a_firewall_and_a_budget_are_there_only_when_asked_for() {
+    let asked = [
+        ("DomainName", "ecf.example.com"),
+        ("WafRequestsPerFiveMinutes", "1000"),
+        ("AlarmUrl", "https://oncall.example.com"),
+        ("MonthlyBudget", "200"),
+    ];
+    // All are evaluated, including every reference, and change nothing here.
     assert_eq!(Stack::read(Path::new(ROOT), parameters(&asked)).unwrap(), stack());
+}
+
+#[test]
+fn a_retained_data_key_is_not_made_again() {
+    let with = Stack::read(Path::new(ROOT), parameters(&[("DataKeyOrigin", "retained")])).unwrap();
+    assert_eq!(with.secrets, []);
+    assert_eq!(with.functions, stack().functions);
 }
 
 #[test]

@@ -53,6 +53,8 @@ pub struct Fields {
     /// The names that the reader knows.
     asked: Vec<&'static str>,
     in_query: &'static [&'static str],
+    /// The parameters that may be given more than once.
+    lists: Vec<&'static str>,
     /// The fields that were given and read, each as an error shows it.
     taken: Vec<(&'static str, Node)>,
     errors: Vec<FieldError>,
@@ -68,6 +70,7 @@ impl Fields {
             members,
             asked: Vec::new(),
             in_query: &[],
+            lists: Vec::new(),
             taken: Vec::new(),
             errors: Vec::new(),
             unlisted: 0,
@@ -150,20 +153,29 @@ impl Fields {
         self.in_query = names;
     }
 
-    /// Records an error for each repeated name. The JSON parser rejects a repeated key earlier.
+    /// Records an error for each repeated name, with the values that came. The JSON parser rejects a repeated key earlier.
     fn refuse_repeated(&mut self) {
         let mut times: BTreeMap<&str, usize> = BTreeMap::new();
         for (name, _) in &self.members {
             *times.entry(name).or_default() += 1;
         }
-        let repeated = times.into_iter().filter(|(_, times)| *times > 1);
+        let repeated = times
+            .into_iter()
+            .filter(|(name, times)| *times > 1 && !self.lists.iter().any(|list| list == name));
         let errors: Vec<_> = repeated
             .map(|(name, times)| {
                 let msg = say!(
                     "Input was given {times} times; give it once",
                     "se envió {times} veces; envíelo una sola vez"
                 );
-                FieldError::new([self.root, name], "repeat_forbidden", msg).with_ctx("times", times)
+                let error = FieldError::new([self.root, name], "repeat_forbidden", msg)
+                    .with_ctx("times", times)
+                    .with_ctx("expected", "one value");
+                if self.root == "query" && !is_secret(name) {
+                    error.with_input(&Node::Array(self.inputs(name)))
+                } else {
+                    error
+                }
             })
             .collect();
         for error in errors {
@@ -277,6 +289,17 @@ impl Fields {
         }
     }
 
+    /// The given values of a repeated name, read or not.
+    fn inputs(&self, name: &str) -> Vec<Node> {
+        let taken = self.taken.iter().filter(|(known, _)| *known == name);
+        let waiting = self
+            .members
+            .iter()
+            .filter(|(known, value)| **known == *name && !value.is_null());
+        let taken = taken.map(|(_, input)| input.clone());
+        taken.chain(waiting.map(|(_, value)| value.excerpt())).collect()
+    }
+
     /// Removes the stored input of a field that is a secret.
     fn hide(&mut self, name: &str) {
         for (_, input) in self.taken.iter_mut().filter(|(known, _)| *known == name) {
@@ -294,10 +317,20 @@ impl Fields {
         !self.is_taken(name) && self.members.iter().any(null)
     }
 
+    /// Moves out the values of a parameter that may be given more than once.
+    fn take_all(&mut self, name: &'static str) -> Vec<Node> {
+        self.ask(name);
+        self.lists.push(name);
+        let times = self.members.iter().filter(|(known, _)| **known == *name).count();
+        let values = (0..times).map(|_| self.take(name));
+        values.filter(|value| !value.is_null()).collect()
+    }
+
     /// Moves the field's value out: each field is read once, and a large payload is not copied.
     fn take(&mut self, name: &'static str) -> Node {
         self.ask(name);
-        let member = self.members.iter_mut().find(|(known, _)| **known == *name);
+        let waits = |(known, value): &&mut (Piece, Node)| **known == *name && !value.is_null();
+        let member = self.members.iter_mut().find(waits);
         let node = member.map_or(Node::Null, |(_, value)| std::mem::replace(value, Node::Null));
         if !node.is_null() {
             self.taken.push((name, node.excerpt()));

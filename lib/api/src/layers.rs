@@ -6,6 +6,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::ApiError;
 
+mod compress;
 mod edge;
 mod inflate;
 mod operations;
@@ -18,8 +19,8 @@ pub use rewrite::other_spelling;
 pub const BODY_LIMIT_BYTES: usize = 4 * 1024 * 1024;
 
 /// Turns the routes of a function into a complete service: alternative spellings of paths, request ids, `{detail}` for
-/// every failure (unknown paths and methods, panics, rejections by libraries), compressed bodies, the body limit,
-/// conditional downloads, and headers against caching and content sniffing. Under `/api/v1/`, undeclared parameters and
+/// every failure (unknown paths and methods, panics, rejections by libraries), compressed bodies and answers, the body
+/// limit, conditional downloads, and headers against caching and content sniffing. Under `/api/v1/`, undeclared parameters and
 /// bodies are rejected.
 pub fn finish(router: Router) -> Router {
     let routes = router
@@ -34,6 +35,8 @@ pub fn finish(router: Router) -> Router {
         .layer(middleware::from_fn(inflate::inflate))
         .layer(CatchPanicLayer::custom(edge::panicked))
         .layer(middleware::from_fn(edge::edge))
+        .layer(compress::compress())
+        .layer(middleware::map_response(compress::weaken_tag))
 }
 
 /// Answers `OPTIONS` with 204 and any other method with 405. axum adds the header `Allow` to both.

@@ -83,7 +83,7 @@ impl FromFields for Page {
 pub struct Cursor {
     /// The `next_cursor` of the page before: this page begins behind its last item, and `offset` counts from there. However far a walk
     /// goes, each of its pages costs the same.
-    #[param(value_type = Option<String>, pattern = "^[0-9]{13}\\.[0-9a-z]{8}$", example = "1795833000500.5f75fzh0")]
+    #[param(value_type = Option<String>, pattern = "^[0-9]{13}\\.[0-9a-hjkmnp-tv-z]{8}$", example = "1795833000500.5f75fzh0")]
     pub cursor: Option<Position>,
 }
 

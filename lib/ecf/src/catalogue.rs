@@ -4,6 +4,7 @@
 //! zeros may be missing, because JSON numbers lose them.
 
 mod impuestos_adicionales;
+mod listed;
 mod monedas;
 mod provincias_municipios;
 mod unidades_medida;
@@ -16,6 +17,7 @@ use thiserror::Error;
 
 use crate::field::Catalogue;
 use impuestos_adicionales::IMPUESTOS_ADICIONALES;
+pub use listed::{Detail, Entry, LISTED, Listed};
 use monedas::MONEDAS;
 pub(crate) use monedas::is_peso;
 use provincias_municipios::PROVINCIAS_MUNICIPIOS;

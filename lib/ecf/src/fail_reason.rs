@@ -117,6 +117,62 @@ impl FailReason {
             Self::Refused => "refused",
         }
     }
+
+    /// What happened.
+    pub const fn cause(self) -> &'static str {
+        match self {
+            Self::RncMismatch => "the document is of another issuer than the company",
+            Self::NoRange => "the company had no range for the type when the receipt was to be numbered",
+            Self::RangeExhausted => "the ranges had no number left when the receipt was to be numbered",
+            Self::RangeExpired => "the ranges with numbers left had expired when the receipt was to be numbered",
+            Self::EncfAlreadyUsed => "another receipt has the eNCF",
+            Self::EncfOutsideRanges => "the eNCF is in no range of the company",
+            Self::EncfExpired => "the range of the eNCF has expired",
+            Self::RangeNumberedByService => "the eNCF is of a range that the service numbers",
+            Self::RangeNumberedByCaller => "the document has no eNCF, and the caller numbers the ranges of the type",
+            Self::AttemptAbandoned => "a new attempt of the certification began before the receipt was sent",
+            Self::CertificateMissing => "the company has no certificate",
+            Self::CertificateNotValid => "the certificate has expired, or is not valid yet",
+            Self::CertificateUnusable => "the certificate does not open, or its key does not fit",
+            Self::NoteNotKept => "the receipt that the note modifies was issued here after the note was stored",
+            Self::NoteChanged => "the note comes to another amount than it took from the receipt that it modifies",
+            Self::ModifiedReceiptNotAccepted => "the receipt that the note modifies can no longer become valid",
+            Self::ModifiedReceiptBalance => "the receipt that the note modifies has less left than the note takes",
+            Self::PayloadUnreadable => "the stored request cannot be read",
+            Self::SignedXmlMissing => "the signed document cannot be read",
+            Self::CertificateRefused => "the tax authority gives the certificate no token",
+            Self::Refused => "the tax authority did not take the document and gave no verdict",
+        }
+    }
+
+    /// What the caller can do.
+    pub const fn fix(self) -> &'static str {
+        match self {
+            Self::RncMismatch => "correct it and send it with a new idempotency_key",
+            Self::NoRange | Self::RangeExhausted | Self::RangeExpired => {
+                "register a range, then send it with a new idempotency_key or have the operator retry it"
+            }
+            Self::EncfAlreadyUsed
+            | Self::EncfOutsideRanges
+            | Self::EncfExpired
+            | Self::RangeNumberedByService
+            | Self::RangeNumberedByCaller => "send it with another eNCF and a new idempotency_key",
+            Self::CertificateMissing | Self::CertificateNotValid | Self::CertificateUnusable => {
+                "upload the P12, then send it with a new idempotency_key or have the operator retry it"
+            }
+            Self::AttemptAbandoned | Self::NoteNotKept | Self::NoteChanged | Self::PayloadUnreadable => {
+                "send it with a new idempotency_key"
+            }
+            Self::ModifiedReceiptNotAccepted | Self::ModifiedReceiptBalance => {
+                "check the receipt that it modifies, and issue the note anew where it is still needed"
+            }
+            Self::SignedXmlMissing => "inform the operator",
+            Self::CertificateRefused => {
+                "delegate the signer in the portal or upload a P12 for tax procedures, then have the operator retry it"
+            }
+            Self::Refused => "correct what error_message says and send it with a new idempotency_key",
+        }
+    }
 }
 
 /// The stored `error_message` of a failed receipt, in both languages. Only the English sentence is stored; the Spanish

@@ -220,19 +220,22 @@ fn filtered(mut request: QueryFluentBuilder, only: &[Only<'_>]) -> QueryFluentBu
     }
     let mut conditions = Vec::new();
     for (place, filter) in only.iter().enumerate() {
-        let (name, low, high) = match filter {
-            Only::Is(name, value) => (name, value, None),
-            Only::Between(name, low, high) => (name, low, Some(high)),
+        let (name, values) = match filter {
+            Only::Is(name, value) => (name, vec![value]),
+            Only::OneOf(name, values) => (name, values.iter().collect()),
+            Only::Between(name, low, high) => (name, vec![low, high]),
         };
-        request = request
-            .expression_attribute_names(format!("#only{place}"), *name)
-            .expression_attribute_values(format!(":only{place}"), low.clone());
-        conditions.push(match high {
-            None => format!("#only{place} = :only{place}"),
-            Some(high) => {
-                request = request.expression_attribute_values(format!(":until{place}"), high.clone());
-                format!("#only{place} BETWEEN :only{place} AND :until{place}")
-            }
+        request = request.expression_attribute_names(format!("#only{place}"), *name);
+        let mut values_at = Vec::new();
+        for (index, value) in values.into_iter().enumerate() {
+            let value_at = format!(":only{place}v{index}");
+            request = request.expression_attribute_values(&value_at, value.clone());
+            values_at.push(value_at);
+        }
+        conditions.push(match filter {
+            Only::Is(..) => format!("#only{place} = {}", values_at.concat()),
+            Only::OneOf(..) => format!("#only{place} IN ({})", values_at.join(", ")),
+            Only::Between(..) => format!("#only{place} BETWEEN {}", values_at.join(" AND ")),
         });
     }
     request.filter_expression(conditions.join(" AND "))
@@ -241,6 +244,8 @@ fn filtered(mut request: QueryFluentBuilder, only: &[Only<'_>]) -> QueryFluentBu
 /// A filter on an attribute that is not part of the key.
 enum Only<'a> {
     Is(&'a str, AttributeValue),
+    /// One of these values; there is at least one.
+    OneOf(&'a str, Vec<AttributeValue>),
     /// Both ends are included. An item without the attribute does not match.
     Between(&'a str, AttributeValue, AttributeValue),
 }

@@ -9,8 +9,9 @@ use ecf_store::{
     numbers::{NewRange, Numbering},
     webhooks::NewWebhook,
 };
-use jiff::ToSpan as _;
-use serde_json::json;
+use ecf_testkit::seeded_receipt;
+use jiff::{SignedDuration, ToSpan as _};
+use serde_json::{Value, json};
 
 use crate::Api;
 
@@ -22,7 +23,12 @@ async fn a_new_company_has_counted_nothing() {
     let nothing = |from: &str| json!({ "from": from, "to": "2026-11-27", "created": 0, "states": {}, "types": {} });
     let expected = json!({
         "environment": "TesteCF", "generated_at": "2026-11-27T16:00:00.000Z",
-        "receipts": { "today": nothing("2026-11-27"), "month": nothing("2026-11-01") },
+        "receipts": {
+            "today": nothing("2026-11-27"), "month": nothing("2026-11-01"), "days": [],
+            "open": {
+                "received": 0, "deferred": 0, "signed": 0, "contingency": 0, "submitted": 0, "failed": 0, "complete": true,
+            },
+        },
         "certificate": null, "sequences": [], "inbox": { "unread": 0 },
         "webhooks": { "active": 0, "inactive": 0, "failing": 0, "failing_since": null },
         "taxauth": { "receipts": "sent", "summaries": "sent", "recommend_contingency": false },
@@ -50,7 +56,30 @@ async fn receipts_are_counted_by_type_and_state_for_today_and_the_month() {
             table.count_verdict(scope, day, ecf_type, state, amount).await.unwrap();
         }
     }
-    let receipts = api.get(SUMMARY).await.expect(200)["receipts"].clone();
+    let mut receipts = api.get(&format!("{SUMMARY}?days=3")).await.expect(200)["receipts"].clone();
+    let day = |date: &str, created: u32, states: Value, amount: &str| json!({ "date": date, "created": created, "states": states, "amount": amount });
+    assert_eq!(
+        receipts["days"],
+        json!([
+            day("2026-11-25", 0, json!({}), "0.00"),
+            day("2026-11-26", 1, json!({ "accepted": 1 }), "9999999999999999.99"),
+            // The credit note is subtracted.
+            day("2026-11-27", 3, json!({ "accepted": 1, "rejected": 1 }), "117.50"),
+        ])
+    );
+    let all = api.get(&format!("{SUMMARY}?days=90")).await.expect(200)["receipts"]["days"].clone();
+    assert_eq!(
+        (&all[0]["date"], &all[89]["date"]),
+        (&json!("2026-08-30"), &json!("2026-11-27"))
+    );
+    assert_eq!(all[62]["date"], "2026-10-31");
+    assert_eq!(all[62]["amount"], "7.00");
+    for bad in ["days=91", "days=-1", "days=month"] {
+        api.get(&format!("{SUMMARY}?{bad}")).await.expect(422);
+    }
+    for name in ["days", "open"] {
+        receipts.as_object_mut().unwrap().remove(name);
+    }
     let expected = json!({
         "today": {
             "from": "2026-11-27", "to": "2026-11-27", "created": 3, "states": { "accepted": 1, "rejected": 1 },
@@ -74,6 +103,45 @@ async fn receipts_are_counted_by_type_and_state_for_today_and_the_month() {
         },
     });
     assert_eq!(receipts, expected);
+}
+
+#[tokio::test]
+async fn what_is_under_way_is_counted_over_all_time() {
+    let api = Api::start().await;
+    let (table, scope, now) = (api.stack.table(), &api.company.scope, api.stack.clock().now());
+    let today = fiscal_day(now);
+    let open = async || api.get(SUMMARY).await.expect(200)["receipts"]["open"].clone();
+    let states = [
+        (0, ReceiptState::Signed),
+        (0, ReceiptState::Accepted),
+        (1, ReceiptState::Failed),
+        (1, ReceiptState::Submitted),
+        (40, ReceiptState::Contingency),
+        (40, ReceiptState::Rejected),
+        (70, ReceiptState::Failed),
+        (70, ReceiptState::Accepted),
+    ];
+    let seeded: Vec<_> = (1_i64..)
+        .zip(states)
+        .map(|(place, (ago, state))| {
+            let created_at = now - SignedDuration::from_hours(24 * ago) - SignedDuration::from_secs(place);
+            seeded_receipt(&api.company, &format!("E31{place:010}"), state, created_at)
+        })
+        .collect();
+    table.seed_receipts(scope, &seeded).await.unwrap();
+    let closed = table.seed_closing(scope, today.saturating_sub(100.days()), today.saturating_sub(2.days()));
+    closed.await.unwrap();
+    let expected = json!({
+        "received": 0, "deferred": 0, "signed": 1, "contingency": 1, "submitted": 1, "failed": 2, "complete": true,
+    });
+    assert_eq!(open().await, expected);
+    // Days without open receipts are not read: the day of the oldest failed one is counted.
+    api.stack.calls().reset();
+    open().await;
+    let queries = api.stack.calls().counts()["DynamoDB Query"];
+    // Counters, ranges, unread, webhooks; closed days, months, the days before and after them, the days of one month; the
+    // receipts of three days.
+    assert_eq!(queries, 12);
 }
 
 #[tokio::test]

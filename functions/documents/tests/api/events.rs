@@ -30,7 +30,10 @@ async fn every_payload_in_the_folder_is_answered() {
     let list = body(invoke(&api, "list.json", None).await);
     assert_eq!((&list["total"], &list["limit"]), (&json!(1), &json!(20)), "{list}");
     // The ids in the payloads are unknown here, so the path names an existing receipt.
-    let show = body(invoke(&api, "show.json", Some(path.clone())).await);
+    let mut show = body(invoke(&api, "show.json", Some(path.clone())).await);
+    for name in ["history", "payload"] {
+        assert!(show.as_object_mut().unwrap().remove(name).is_some());
+    }
     assert_eq!(show, list["items"][0]);
     let artifacts = body(invoke(&api, "artifacts.json", Some(format!("{path}/artifacts"))).await);
     assert_eq!(artifacts, show["artifacts"]);

@@ -41,7 +41,11 @@ async fn a_list_is_of_whole_documents() {
     let api = Api::start().await;
     let receipt = api.receipt("E320000000001").await;
     api.accept(&receipt).await;
-    let document = api.get(&path_of(&receipt)).await.expect(200);
+    let mut document = api.get(&path_of(&receipt)).await.expect(200);
+    // Only a document by itself has its history, and its content on request.
+    for name in ["history", "payload"] {
+        assert!(document.as_object_mut().unwrap().remove(name).is_some());
+    }
     let page = api.get(DOCUMENTS).await.expect(200);
     assert_eq!(
         page,
@@ -83,6 +87,9 @@ async fn every_filter_narrows_items_and_total() {
         ("status=accepted", "E320000000002 E310000000002"),
         ("status=signed&ecf_type=32", "E320000000003 E320000000001"),
         ("status=rejected", ""),
+        ("status=rejected,accepted", "E320000000002 E310000000002"),
+        ("status=accepted&status=signed", all),
+        ("encf=E310000000002&status=signed,accepted", "E310000000002"),
         ("ecf_type=31", "E310000000003 E310000000002 E310000000001"),
         ("ecf_type=47", ""),
         ("ecf_type=99", ""),
@@ -295,6 +302,11 @@ async fn every_limit_is_told_at_its_edge_and_every_bad_parameter_at_once() {
             "{bad}"
         );
     }
+    let half = api.get(&format!("{DOCUMENTS}?encf=E31")).await.expect(422);
+    assert_eq!(
+        half["detail"][0]["ctx"]["expected"],
+        "E and twelve digits, such as E310000000001"
+    );
     let refused = api
         .get(&format!("{DOCUMENTS}?limit=0&status=x&date_to=y"))
         .await

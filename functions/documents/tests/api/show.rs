@@ -1,6 +1,13 @@
 //! `GET /api/v1/client/documents/{id}` and its artifact summary.
 
+use ecf::ReceiptState;
+use ecf_store::{
+    ArtifactKind,
+    receipts::{Created, Failure, NewReceipt, Recorded},
+};
+use ecf_testkit::seeded_receipt;
 use http::Method;
+use jiff::{SignedDuration, ToSpan as _};
 use serde_json::{Value, json};
 
 use crate::{Api, RESPONSE, path_of};
@@ -65,6 +72,12 @@ async fn a_record_shows_everything_that_is_known_of_a_receipt() {
         },
         "delivery_alarm_hours": null,
         "stages": [],
+        "history": [
+            { "at": "2026-11-27T16:00:00.000Z", "state": "signed", "note": null },
+            { "at": "2026-11-27T16:00:00.000Z", "state": "submitted", "note": null },
+            { "at": "2026-11-27T16:00:00.000Z", "state": "accepted", "note": null },
+        ],
+        "payload": null,
     });
     assert_eq!(shown, expected);
     let summary = api.get(&format!("{path}/artifacts")).await.expect(200);
@@ -90,6 +103,95 @@ async fn what_is_not_there_yet_is_null_or_false() {
         assert_eq!(artifacts[name], is_there, "{name}");
         assert_eq!(artifacts["links"][name].is_string(), is_there, "{name}");
     }
+}
+
+#[tokio::test]
+async fn the_content_of_a_signed_receipt_is_shown_as_a_payload() {
+    let api = Api::start().await;
+    let receipt = api.receipt("E310000000001").await;
+    let path = path_of(&receipt);
+    let payload = api.get(&format!("{path}?payload=true")).await.expect(200)["payload"].clone();
+    assert_eq!(payload["Encabezado"]["IdDoc"]["eNCF"], "E310000000001");
+    assert_eq!(payload["Encabezado"]["Comprador"]["RNCComprador"], "131880681");
+    assert_eq!(payload["Encabezado"]["Totales"]["MontoTotal"], "11800.00");
+    assert_eq!(payload["DetallesItems"]["Item"].as_array().map(Vec::len), Some(1));
+    assert_eq!((payload.get("Signature"), payload.get("FechaHoraFirma")), (None, None));
+    // Lists stay small.
+    let listed = api.get("/api/v1/client/documents").await.expect(200);
+    assert_eq!(
+        (listed["items"][0].get("payload"), listed["items"][0].get("history")),
+        (None, None)
+    );
+    api.get(&format!("{path}?payload=perhaps")).await.expect(422);
+}
+
+#[tokio::test]
+async fn a_receipt_that_was_never_signed_shows_its_request_and_its_history() {
+    let api = Api::start().await;
+    let (table, scope, now) = (api.stack.table(), &api.company.scope, api.stack.clock().now());
+    let template = seeded_receipt(&api.company, "E310000000001", ReceiptState::Accepted, now);
+    let requested = json!({ "payload": { "Encabezado": { "IdDoc": { "TipoeCF": "31" } } }, "amounts": null });
+    let artifacts = api.stack.artifacts();
+    let stored = artifacts.put(
+        scope,
+        now,
+        &template.public_id,
+        ArtifactKind::Payload,
+        requested.to_string().into_bytes(),
+    );
+    let new = NewReceipt {
+        state: ReceiptState::Deferred,
+        scheduled_for: Some(now + 2.hours()),
+        signed: None,
+        payload: Some(stored.await.unwrap()),
+        ..template
+    };
+    let Created::New(receipt) = table.create_receipt(scope, new).await.unwrap() else {
+        panic!("it is new");
+    };
+    let path = format!("{}?payload=true", path_of(&receipt));
+    let shown = api.get(&path).await.expect(200);
+    assert_eq!(shown["payload"], requested["payload"]);
+    let created = json!({ "at": "2026-11-27T16:00:00.000Z", "state": "deferred", "note": null });
+    assert_eq!(shown["history"], json!([created]));
+    api.stack.clock().advance(SignedDuration::from_hours(2));
+    let failure = Failure {
+        code: "no_range",
+        message: "the company has no range for type 31",
+        taxauth_response: None,
+    };
+    let failed = table
+        .record_failed(scope, &receipt, failure, api.stack.clock().now())
+        .await;
+    assert!(matches!(failed.unwrap(), Recorded::Now(_)));
+    let shown = api.get(&path).await.expect(200);
+    assert_eq!(shown["payload"], requested["payload"]);
+    let failed = json!({ "at": "2026-11-27T18:00:00.000Z", "state": "failed", "note": "no_range" });
+    assert_eq!(shown["history"], json!([created, failed]));
+    assert_eq!(shown["completed_at"], Value::Null);
+    assert_eq!(shown["explanations"][0]["codigo"], "no_range");
+}
+
+#[tokio::test]
+async fn the_history_says_since_when_a_receipt_was_held() {
+    let api = Api::start().await;
+    let receipt = api.receipt("E310000000001").await;
+    let (table, scope) = (api.stack.table(), &api.company.scope);
+    api.stack.clock().advance(SignedDuration::from_mins(1));
+    let now = api.stack.clock().now();
+    assert!(table.hold(scope, &receipt, now + 10.minutes(), now).await.unwrap());
+    api.stack.clock().advance(SignedDuration::from_mins(30));
+    api.accept(&receipt).await;
+    let history = api.get(&path_of(&receipt)).await.expect(200)["history"].clone();
+    let step =
+        |at: &str, state: &str| json!({ "at": format!("2026-11-27T16:{at}:00.000Z"), "state": state, "note": null });
+    let expected = [
+        step("00", "signed"),
+        step("01", "contingency"),
+        step("31", "submitted"),
+        step("31", "accepted"),
+    ];
+    assert_eq!(history, json!(expected));
 }
 
 #[tokio::test]

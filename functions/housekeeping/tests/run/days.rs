@@ -87,13 +87,14 @@ async fn assert_lists(world: &World, receipts: &[Receipt]) {
         now - SignedDuration::from_hours(24 * 20 + 7),
     );
     let states = [
-        None,
-        Some(ReceiptState::Accepted),
-        Some(ReceiptState::Rejected),
-        Some(ReceiptState::Failed),
-        Some(ReceiptState::Submitted),
+        &[][..],
+        &[ReceiptState::Accepted],
+        &[ReceiptState::Rejected],
+        &[ReceiptState::Failed],
+        &[ReceiptState::Submitted],
+        &[ReceiptState::Rejected, ReceiptState::Failed],
     ];
-    for state in states {
+    for states in states {
         for (ecf_type, from, to) in [
             (None, None, None),
             (Some(ReceiptType::E33), None, None),
@@ -101,7 +102,7 @@ async fn assert_lists(world: &World, receipts: &[Receipt]) {
             (None, Some(from), Some(to)),
         ] {
             let filter = ReceiptFilter {
-                state,
+                states: states.iter().copied().collect(),
                 ecf_type,
                 from,
                 to,
@@ -278,7 +279,7 @@ async fn r7_failed_receipts_of_closed_days_are_found_by_counters_and_nowhere_els
     world.stack.leave_messages();
     // Days and months without a failed receipt are not read, nor are those after the page.
     let filter = ReceiptFilter {
-        state: Some(ReceiptState::Failed),
+        states: [ReceiptState::Failed].into(),
         ..ReceiptFilter::default()
     };
     let page = PageRequest {

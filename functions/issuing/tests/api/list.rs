@@ -31,6 +31,8 @@ async fn what_was_issued_is_listed_newest_first_and_by_state() {
         ("status=cancelled", json!([cancelled]), 1),
         ("status=signed", json!([second]), 1),
         ("status=accepted", json!([]), 0),
+        ("status=accepted,signed", json!([second]), 1),
+        ("status=signed&status=cancelled", json!([second, cancelled]), 2),
     ] {
         let page = api.get(&format!("/api/v1/eCF?{query}")).await.expect(200);
         assert_eq!((&page["items"], &page["total"]), (&items, &json!(total)), "{query}");

@@ -1,20 +1,20 @@
 // Inicio: sales, receipts under way, and what needs attention.
 import { useEffect } from "preact/hooks";
-import { get } from "../api.js";
 import { Days } from "../chart.js";
 import { html } from "../html.js";
 import { Icon } from "../icons.js";
 import { count, percent, cents } from "../money.js";
 import { to } from "../router.js";
 import { summary } from "../session.js";
-import { saleSign, typeName, TYPES, VALID } from "../states.js";
+import { saleSign, typeName, TYPES, UNDER_WAY, VALID } from "../states.js";
 import { readAt, refresh, unread } from "../summary.js";
-import { civil, month, today } from "../time.js";
-import { Card, Empty, Loaded, Money, Page, useLoad } from "../ui.js";
+import { civil, month } from "../time.js";
+import { Card, Empty, Loaded, Money, Page } from "../ui.js";
 import { many, t } from "../words.js";
 
 /** @typedef {import("../types").Gets["client/summary"]} Summary */
 /** @typedef {Summary["receipts"]["month"]} Period */
+/** @typedef {{ rejected: number, failed: number, way: number, since: string }} Open */
 
 /** The accepted sales of a period: credit notes subtracted, purchases and expenses not counted. @param {Period} period */
 function sold(period) {
@@ -28,50 +28,37 @@ function sold(period) {
 /** @param {Period} period @param {string[]} states */
 const ended = (period, ...states) => states.reduce((sum, state) => sum + (period.states[state] ?? 0), 0);
 
-const UNDER_WAY = /** @type {const} */ (["received", "signed", "submitted", "contingency"]);
-
-/** The number of receipts in a state. @param {string} status @param {AbortSignal} signal @param {string} [from] */
-const total = async (status, signal, from) => (await get("client/documents", { query: { status, limit: 1, date_from: from }, signal })).total;
+/** What is under way, and what waits for a person: rejected receipts of the days of the summary, and all failed ones. @param {Summary["receipts"]} receipts @returns {Open} */
+function opened({ days, open }) {
+  const rejected = days.reduce((sum, { states }) => sum + (states.rejected ?? 0), 0);
+  const way = UNDER_WAY.reduce((sum, state) => sum + open[state], 0);
+  return { rejected, failed: open.failed, way, since: days[0]?.date ?? "" };
+}
 
 export function Home() {
   useEffect(() => void (Date.now() - readAt.peek() > 5_000 && readAt.peek() && refresh()), []);
-  const open = useLoad(
-    async (signal) => {
-      // The summary does not contain these counts.
-      const from = today(-30);
-      const [rejected, failed, ...way] = await Promise.all([
-        total("rejected", signal, from),
-        total("failed", signal, from),
-        ...UNDER_WAY.map((state) => total(state, signal)),
-      ]);
-      return { rejected, failed, way: way.reduce((sum, n) => sum + n, 0) };
-    },
-    [readAt.value > 0],
-    { every: 60_000 },
-  );
   const from = { data: summary.value, problem: unread.value, at: readAt.value, reload: () => refresh() };
   return html`
     <${Page} title=${t("Inicio")} actions=${html`<a class="button main" href=${to("/emitir")}><${Icon} name="plus" />${t("Emitir comprobante")}</a>`}>
-      <${Loaded} from=${from} rows=${6}>${(/** @type {Summary} */ data) => html`<${Figures} data=${data} open=${open.data} />`}<//>
+      <${Loaded} from=${from} rows=${6}>${(/** @type {Summary} */ data) => html`<${Figures} data=${data} open=${opened(data.receipts)} />`}<//>
     <//>
   `;
 }
 
-/** @param {{ data: Summary, open: { rejected: number, failed: number, way: number } | null }} props */
+/** @param {{ data: Summary, open: Open }} props */
 function Figures({ data, open }) {
   const { month: of, today: day } = data.receipts;
   const judged = ended(of, "accepted", "conditionally_accepted", "rejected");
-  const days = /** @type {any} */ (data.receipts).days;
   return html`
     <div class="figures">
       <${Figure} label=${t("Ventas de {month}", { month: month(of.from) })} value=${html`<${Money} amount=${sold(of)} />`} />
       <${Figure} label=${t("Ventas de hoy")} value=${html`<${Money} amount=${sold(day)} />`} />
       <${Figure} label=${t("Aceptados")} value=${percent(BigInt(ended(of, ...VALID)), BigInt(judged))} help=${t("de {n} con veredicto", { n: count(judged) })} />
-      <${Figure} label=${t("En camino")} value=${open ? count(open.way) : "…"} to=${open?.way ? "/comprobantes?estado=submitted" : undefined} />
+      <${Figure} label=${t("En camino")} value=${count(open.way)} to=${open.way ? `/comprobantes?estado=${UNDER_WAY}` : undefined} />
     </div>
     <div class="two">
       <div class="stack">
-        ${days && html`<${Card} title=${t("Últimos 30 días")}><${Days} days=${days} /><//>`}
+        <${Card} title=${t("Últimos 30 días")}><${Days} days=${data.receipts.days} /><//>
         <${ByType} period=${of} />
       </div>
       <${Attention} data=${data} open=${open} />
@@ -108,14 +95,14 @@ function ByType({ period }) {
 /** @param {{ of: bigint, most: bigint }} props */
 const Share = ({ of, most }) => html`<svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect width=${Number((of * 100n) / most)} height="4" rx="2" /></svg>`;
 
-/** @param {{ data: Summary, open: { rejected: number, failed: number, way: number } | null }} props */
+/** @param {{ data: Summary, open: Open }} props */
 function Attention({ data, open }) {
   /** @type {{ tone: string, icon: string, text: string, to: string, says?: string }[]} */
   const needs = [];
   const { certificate, sequences, inbox, webhooks, taxauth } = data;
-  if (open?.rejected)
-    needs.push({ tone: "bad", icon: "cross", text: many(open.rejected, "{n} rechazado", "{n} rechazados"), says: t("en los últimos 30 días"), to: `/comprobantes?estado=rejected&desde=${today(-30)}` });
-  if (open?.failed) needs.push({ tone: "bad", icon: "alert", text: many(open.failed, "{n} detenido", "{n} detenidos"), says: t("en los últimos 30 días"), to: `/comprobantes?estado=failed&desde=${today(-30)}` });
+  if (open.rejected)
+    needs.push({ tone: "bad", icon: "cross", text: many(open.rejected, "{n} rechazado", "{n} rechazados"), says: t("en los últimos 30 días"), to: `/comprobantes?estado=rejected&desde=${open.since}` });
+  if (open.failed) needs.push({ tone: "bad", icon: "alert", text: many(open.failed, "{n} detenido", "{n} detenidos"), says: t("Se detuvo sin veredicto. Hace falta corregir algo."), to: "/comprobantes?estado=failed" });
   if (!certificate?.active) needs.push({ tone: "bad", icon: "seal", text: t("No hay certificado"), says: t("Sin él no se puede firmar."), to: "/certificado" });
   else if (certificate.days_until_expiry <= 30)
     needs.push({

@@ -1,6 +1,7 @@
 // Emitir: a form that is validated while the user types, and that never issues a receipt twice.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { file, get, Problem, send } from "../api.js";
+import { get, Problem, send } from "../api.js";
+import { Content } from "../content.js";
 import { keepDraft, keptDraft } from "../draft.js";
 import { hint, labelOf, pathOf } from "../findings.js";
 import { applies, body, BUYER, drafted, example, freshDraft, freshLine, isBegun, LINE, NAME, PAYING, ratesOf, REFERENCE, retains, WITH_TAX } from "../forms.js";
@@ -13,7 +14,6 @@ import { refresh } from "../summary.js";
 import { civil } from "../time.js";
 import { Card, Confirm, Dialog, Field, Loaded, may, Money, Page, Trouble, useCountdown, useLoad } from "../ui.js";
 import { many, t } from "../words.js";
-import { parse } from "../xml.js";
 
 /** @typedef {import("../forms.js").Draft} Draft */
 /** @typedef {import("../forms.js").FormField} FormField */
@@ -216,9 +216,9 @@ function Prefill({ draft, begin }) {
   useEffect(() => {
     if (!wants) return;
     const control = new AbortController();
-    file("ecf/{public_id}/xml", { params: { public_id: from }, signal: control.signal })
-      .then(async ({ answer }) => {
-        const made = drafted(parse(await answer.text()), TYPES.includes(type ?? "") ? String(type) : "31", from);
+    get("client/documents/{public_id}", { params: { public_id: from }, query: { payload: true }, signal: control.signal })
+      .then(({ payload }) => {
+        const made = drafted(new Content(payload), TYPES.includes(type ?? "") ? String(type) : "31", from);
         begin(made.draft);
         setLost(made.lost);
       })

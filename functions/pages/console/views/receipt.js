@@ -1,6 +1,7 @@
 // One receipt: verdict, history, content, files and actions.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { file, get, save, send } from "../api.js";
+import { Content } from "../content.js";
 import { html } from "../html.js";
 import { Icon } from "../icons.js";
 import { plain } from "../money.js";
@@ -11,32 +12,37 @@ import { buyerOf, environmentWords, FINAL, rncText, STATES, stopped, typeName, V
 import { civil, moment, signed } from "../time.js";
 import { Card, Confirm, Copy, Loaded, may, Money, Page, State, Trouble, useAction, useLoad } from "../ui.js";
 import { t } from "../words.js";
-import { parse } from "../xml.js";
 
 /** @typedef {any} Receipt members of later versions of the API may be missing */
 /** @typedef {import("../words.js").Word} Word */
 
+/** States whose next step comes within seconds. */
+const AWAITED = ["received", "validated", "signed", "submitted"];
+/** Seconds that the API waits for a verdict. */
+const LONGEST_WAIT = 20;
+/** Milliseconds between two reads of a receipt that waits for longer. */
+const REPEATED = 30_000;
+
 /** @param {{ id: string }} props */
 export function Receipt({ id }) {
-  const [every, setEvery] = useState(4000);
-  const from = useLoad((signal) => get("client/documents/{public_id}", { params: { public_id: id }, signal }), [id], { every });
+  const [every, setEvery] = useState(REPEATED);
+  // The first answer comes at once, later ones with the verdict.
+  const wait = useRef(0);
+  const query = () => ({ payload: true, wait: wait.current });
+  const from = useLoad((signal) => get("client/documents/{public_id}", { params: { public_id: id }, query: query(), signal }), [id], { every });
   const receipt = /** @type {Receipt | null} */ (from.data);
+  const status = receipt?.status;
   useEffect(() => {
-    if (receipt) setEvery(FINAL.includes(receipt.status) ? 0 : receipt.status === "deferred" ? 30_000 : 4000);
-  }, [receipt?.status]);
-  const isSigned = receipt?.artifacts?.signed_xml;
-  const content = useLoad(
-    async (signal) => {
-      if (!isSigned) return null;
-      const { answer } = await file("ecf/{public_id}/xml", { params: { public_id: id }, signal });
-      return parse(await answer.text());
-    },
-    [id, isSigned],
-  );
-  return html`<${Loaded} from=${from} rows=${8}>${(/** @type {Receipt} */ receipt) => html`<${Shown} receipt=${receipt} content=${content.data} reload=${from.reload} />`}<//>`;
+    wait.current = AWAITED.includes(status) ? LONGEST_WAIT : 0;
+    setEvery(FINAL.includes(status) ? 0 : REPEATED);
+    if (!wait.current || document.hidden) return;
+    const timer = setTimeout(from.reload, 500);
+    return () => clearTimeout(timer);
+  }, [status, from.at]);
+  return html`<${Loaded} from=${from} rows=${8}>${(/** @type {Receipt} */ receipt) => html`<${Shown} receipt=${receipt} content=${receipt.payload && new Content(receipt.payload)} reload=${from.reload} />`}<//>`;
 }
 
-/** @param {{ receipt: Receipt, content: ReturnType<typeof parse> | null, reload: () => void }} props */
+/** @param {{ receipt: Receipt, content: Content | null, reload: () => void }} props */
 function Shown({ receipt, content, reload }) {
   const buyer = buyerOf(receipt) || content?.text("Encabezado/Comprador/RazonSocialComprador") || "";
   const amount = receipt.monto_total ?? content?.text("Encabezado/Totales/MontoTotal");
@@ -68,7 +74,7 @@ function Actions({ receipt, reload }) {
   const words = environmentWords(environment.value);
   return html`
     ${VALID.includes(status) && may("issue") && !["33", "34", "43"].includes(ecf_type) && html`<a class="button" href=${to(`/emitir?tipo=34&desde=${public_id}`)}><${Icon} name="note" />${t("Nota de crédito")}</a>`}
-    ${["rejected", "failed"].includes(status) && may("issue") && receipt.artifacts?.signed_xml && html`<a class="button main" href=${to(`/emitir?tipo=${ecf_type}&desde=${public_id}`)}>${t("Corregir y emitir de nuevo")}</a>`}
+    ${["rejected", "failed"].includes(status) && may("issue") && receipt.payload && html`<a class="button main" href=${to(`/emitir?tipo=${ecf_type}&desde=${public_id}`)}>${t("Corregir y emitir de nuevo")}</a>`}
     ${WITHDRAWABLE.includes(status) && !receipt.submitted_at && may("issue") && html`<button type="button" class="button danger" onClick=${() => setAsking(true)}>${t("Cancelar")}</button>`}
     ${asking && html`<${Confirm} danger title=${t("Cancelar este comprobante")} yes=${t("Cancelar el comprobante")} close=${() => setAsking(false)}
       action=${async () => {
@@ -85,10 +91,11 @@ function Actions({ receipt, reload }) {
 function Verdict({ receipt }) {
   const { status } = receipt;
   const state = STATES[status];
-  const explanations = receipt.explanations ?? [];
   const answer = receipt.taxauth_response ?? receipt.dgii_response;
   const messages = (answer?.mensajes ?? []).filter((/** @type {any} */ message) => message?.valor);
   const halted = status === "failed" || (status === "submitted" && receipt.error_code) ? stopped(receipt.error_code) : null;
+  // The reason of a stop is told above, in the user's language.
+  const explanations = (receipt.explanations ?? []).filter((/** @type {any} */ one) => !halted || one.field || one.rules.length > 0);
   const tone = halted ? "bad" : (state?.tone ?? "mute");
   const headings = /** @type {Record<string, Word>} */ ({ rejected: "La DGII lo rechazó", conditionally_accepted: "La DGII lo aceptó con observaciones", failed: "Se detuvo antes de tener veredicto" });
   return html`
@@ -130,7 +137,9 @@ function Line({ receipt }) {
   const steps = [{ tone: "ok", icon: "check", text: t("Recibido y validado"), at: receipt.created_at }];
   const push = (/** @type {string} */ tone, /** @type {string} */ icon, /** @type {string} */ text, /** @type {string | null} */ at, /** @type {string | null} */ says = null) => steps.push({ tone, icon, text, at, says });
   if (receipt.sign_date) push("ok", "check", `${t("Firmado")} · ${receipt.encf ?? ""}`, signed(receipt.sign_date));
-  if (status === "contingency") push("warn", "pause", t("En contingencia"), null, receipt.delivery_alarm_hours ? t("Hace {n} horas; hay 72 para enviarlo.", { n: receipt.delivery_alarm_hours }) : t("Hay 72 horas para enviarlo."));
+  const held = (receipt.history ?? []).find((/** @type {any} */ step) => step.state === "contingency");
+  if (held && status !== "contingency") push("warn", "pause", t("En contingencia"), held.at);
+  if (status === "contingency") push("warn", "pause", t("En contingencia"), held?.at ?? null, receipt.delivery_alarm_hours ? t("Hace {n} horas; hay 72 para enviarlo.", { n: receipt.delivery_alarm_hours }) : t("Hay 72 horas para enviarlo."));
   if (receipt.submitted_at) push("ok", "check", t("Enviado a la DGII"), receipt.submitted_at, receipt.track_id ?? null);
   if (FINAL.includes(status) || status === "failed") {
     const { tone, icon, name } = STATES[status];
@@ -163,13 +172,13 @@ const RETAINED = /** @type {[string, Word][]} */ ([
   ["TotalISRRetencion", "ISR retenido"],
 ]);
 
-/** @param {{ content: ReturnType<typeof parse> }} props */
+/** @param {{ content: import("../content.js").Tree }} props */
 export function Lines({ content }) {
   const total = (/** @type {string} */ name) => content.text(`Encabezado/Totales/${name}`);
   const items = content.all("DetallesItems/Item");
   const [all, setAll] = useState(items.length <= 30);
   return html`<${Card} class="flush" title=${t("Líneas y totales")}>
-    <div class="table plain"><table aria-label=${t("Líneas y totales")}><thead><tr><th scope="col">${t("Descripción")}</th><th scope="col" class="number">${t("Cantidad")}</th><th scope="col" class="number">${t("Precio")}</th><th scope="col" class="number">${t("Monto")}</th></tr></thead>
+    <div class="table plain" tabindex="0" role="region" aria-label=${t("Líneas y totales")}><table aria-label=${t("Líneas y totales")}><thead><tr><th scope="col">${t("Descripción")}</th><th scope="col" class="number">${t("Cantidad")}</th><th scope="col" class="number">${t("Precio")}</th><th scope="col" class="number">${t("Monto")}</th></tr></thead>
       <tbody>${items.slice(0, all ? undefined : 30).map((item) => html`<tr><td>${item.text("NombreItem")}${item.text("DescripcionItem") && html`<small>${item.text("DescripcionItem")}</small>`}</td><td class="number">${plain(item.text("CantidadItem"))}</td><td class="number">${plain(item.text("PrecioUnitarioItem"), 2)}</td><td class="number"><${Money} amount=${item.text("MontoItem")} /></td></tr>`)}</tbody>
       <tfoot>${TOTALS.filter(([name]) => total(name)).map(([name, word]) => html`<tr><th scope="row" colspan="3">${t(word)}</th><td class="number"><${Money} amount=${total(name)} /></td></tr>`)}
         <tr class="total"><th scope="row" colspan="3">${t("Total")}</th><td class="number"><${Money} amount=${total("MontoTotal")} /></td></tr>
@@ -178,7 +187,7 @@ export function Lines({ content }) {
   <//>`;
 }
 
-/** @param {{ receipt: Receipt, content: ReturnType<typeof parse> | null }} props */
+/** @param {{ receipt: Receipt, content: Content | null }} props */
 function Data({ receipt, content }) {
   const rnc = receipt.rnc_comprador ?? content?.text("Encabezado/Comprador/RNCComprador");
   /** @type {[Word, any, string?][]} */

@@ -7,15 +7,22 @@ import { Icon } from "../icons.js";
 import { count } from "../money.js";
 import { ask, go, place, to } from "../router.js";
 import { searched } from "../search.js";
-import { buyerOf, STATES, TYPES, typeName } from "../states.js";
+import { buyerOf, STATES, TYPES, typeName, UNDER_WAY } from "../states.js";
 import { civil, moment } from "../time.js";
 import { Empty, Loaded, Money, Page, State, Table, Trouble, useAction, useLoad } from "../ui.js";
 import { t } from "../words.js";
 
+/** @typedef {import("../words.js").Word} Word */
 /** @typedef {any} Receipt a row; members of later versions of the API may be missing */
 
 const PAGE = 25;
-const CHIPS = ["rejected", "failed", "submitted", "contingency", "accepted", "conditionally_accepted", "deferred", "signed", "received", "cancelled", "incapacity"];
+/** What the chips select: one state, or several. @type {[string | null, Word][]} */
+const CHIPS = [
+  [null, "Todos"],
+  ["rejected,failed", "Por atender"],
+  [UNDER_WAY.join(), "En camino"],
+  .../** @type {[string, Word][]} */ (["rejected", "failed", "submitted", "contingency", "accepted", "conditionally_accepted", "deferred", "signed", "received", "cancelled", "incapacity"].map((state) => [state, STATES[state].name])),
+];
 
 /** @param {URLSearchParams} query */
 function filters(query) {
@@ -38,7 +45,7 @@ export function Receipts() {
   return html`
     <${Page} title=${t("Comprobantes")} actions=${html`<${Export} query=${filters(query)} /><a class="button main" href=${to("/emitir")}><${Icon} name="plus" />${t("Emitir")}</a>`}>
       <div class="chips" role="group" aria-label=${t("Estado")}>
-        ${[null, ...CHIPS].map((state) => html`<button type="button" class="chip" aria-pressed=${(query.get("estado") ?? null) === state} onClick=${() => narrow({ estado: state })}>${state ? t(STATES[state].name) : t("Todos")}</button>`)}
+        ${CHIPS.map(([states, word]) => html`<button type="button" class="chip" aria-pressed=${(query.get("estado") ?? null) === states} onClick=${() => narrow({ estado: states })}>${t(word)}</button>`)}
       </div>
       <${Filters} query=${query} narrow=${narrow} />
       <${Loaded} from=${list} rows=${8}>${(/** @type {any} */ data) =>

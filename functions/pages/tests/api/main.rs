@@ -6,10 +6,12 @@ mod console;
 
 use std::{fs, path::Path};
 
+use axum::body::Body;
 use ecf_runtime::{LambdaRequest, answer};
 use ecf_testkit::request;
-use http::{Method, StatusCode};
+use http::{Method, Request, StatusCode};
 use serde_json::{Value, json};
+use tower::ServiceExt as _;
 
 #[tokio::test]
 async fn the_contract_is_served_as_it_is_checked_in() {
@@ -133,6 +135,13 @@ async fn the_reference_page_brings_all_that_it_needs() {
         let is_gzip = answer.bytes.starts_with(&[0x1f, 0x8b]);
         assert_eq!(answer.header("content-encoding"), is_gzip.then_some("gzip"), "{file}");
     }
+    // Not in the contract, so it is not compared with it.
+    let slash = Request::get("/api-reference/").body(Body::empty()).unwrap();
+    let slash = router.clone().oneshot(slash).await.unwrap();
+    assert_eq!(
+        (slash.status(), slash.headers()["location"].as_bytes()),
+        (StatusCode::FOUND, b"/api-reference".as_slice())
+    );
     let other = request(&router, Method::GET, "/api-reference/other.js", None, None).await;
     assert_eq!(other.expect(404)["detail"]["code"], "not_found");
 }

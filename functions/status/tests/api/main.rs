@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+mod catalogues;
 mod notices;
 mod rnc;
 mod taxauth;
@@ -60,7 +61,12 @@ async fn every_payload_in_the_folder_is_answered() {
     let (stack, router) = started().await;
     let company = stack.company().await;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../events/status");
-    for name in ["health.json", "maintenance.json", "notice-changes.json"] {
+    for name in [
+        "health.json",
+        "maintenance.json",
+        "notice-changes.json",
+        "catalogue.json",
+    ] {
         let mut event: Value = serde_json::from_str(&fs::read_to_string(folder.join(name)).unwrap()).unwrap();
         event["headers"]["X-API-Key"] = json!(company.api_key);
         event["multiValueHeaders"]["X-API-Key"] = json!([company.api_key]);

@@ -49,14 +49,16 @@ const FILTERS: [(&str, &str); 18] = [
 
 struct Walk<'a> {
     caller: &'a ApiClient,
-    /// Operations of the contract that were not called yet: method, path, name.
+    /// Operations of the contract: method, path, name.
+    operations: BTreeSet<(String, String, String)>,
+    /// Those that were not called yet.
     unasked: BTreeSet<(String, String, String)>,
 }
 
 impl<'a> Walk<'a> {
     fn new(caller: &'a ApiClient) -> Self {
         let contract: Value = serde_json::from_str(&ecf_openapi::document().unwrap()).unwrap();
-        let mut unasked = BTreeSet::new();
+        let mut operations = BTreeSet::new();
         for (path, methods) in contract["paths"].as_object().unwrap() {
             for (method, operation) in methods.as_object().unwrap() {
                 let name = operation["operationId"].as_str().unwrap().to_owned();
@@ -64,10 +66,14 @@ impl<'a> Walk<'a> {
                     // The contract and its page are files, compared byte for byte elsewhere.
                     continue;
                 }
-                unasked.insert((method.to_uppercase(), path.clone(), name));
+                operations.insert((method.to_uppercase(), path.clone(), name));
             }
         }
-        Self { caller, unasked }
+        Self {
+            caller,
+            unasked: operations.clone(),
+            operations,
+        }
     }
 
     async fn get(&mut self, name: &str, path: &str, status: u16) -> Value {
@@ -85,23 +91,29 @@ impl<'a> Walk<'a> {
         self.pin(name, method.as_str(), path, answer, status)
     }
 
-    /// Compares a response with its snapshot.
+    /// Compares a response with its snapshot, which names the operation and the status: the contract shows it as their example.
     fn pin(&mut self, name: &str, method: &str, path: &str, answer: Answer, status: u16) -> Value {
         let path = path.split('?').next().unwrap();
         // A literal path must not match a path template with an identifier.
-        let exact = self.unasked.iter().any(|(_, template, _)| template == path);
+        let exact = self.operations.iter().any(|(_, template, _)| template == path);
         let is_asked = |(of, template, _): &(String, String, String)| {
             of == method && if exact { template == path } else { fits(template, path) }
         };
+        let asked = self.operations.iter().find(|operation| is_asked(operation));
+        let info = asked.map(|(_, _, operation)| json!({ "operation": operation, "status": status }));
         self.unasked.retain(|operation| !is_asked(operation));
         let mut body = answer.expect(status);
         if let Value::Array(keys) = &mut body {
             // Keys created in the same millisecond have no defined order.
             keys.sort_by_key(|key| (key["is_current"].to_string(), key["name"].to_string()));
         }
-        insta::with_settings!({ filters => FILTERS.to_vec(), prepend_module_to_snapshot => false }, {
-            insta::assert_json_snapshot!(name, body);
-        });
+        let mut settings = insta::Settings::clone_current();
+        settings.set_filters(FILTERS.to_vec());
+        settings.set_prepend_module_to_snapshot(false);
+        if let Some(info) = &info {
+            settings.set_info(info);
+        }
+        settings.bind(|| insta::assert_json_snapshot!(name, body));
         body
     }
 }
@@ -327,6 +339,11 @@ async fn webhooks(walk: &mut Walk<'_>, hook: &str) {
 async fn authority(walk: &mut Walk<'_>) {
     let rnc = walk.caller.rnc.clone();
     walk.get("directory", &format!("/api/v1/taxauth/directory?rnc={rnc}"), 200)
+        .await;
+    walk.get("catalogues", "/api/v1/taxauth/catalogues", 200).await;
+    walk.get("catalogue", "/api/v1/taxauth/catalogues/formas-pago", 200)
+        .await;
+    walk.get("catalogue-unknown", "/api/v1/taxauth/catalogues/currencies", 404)
         .await;
     walk.get("taxpayer", &format!("/api/v1/taxauth/rnc/{rnc}"), 200).await;
     walk.get("taxpayer-unknown", "/api/v1/taxauth/rnc/101010101", 404).await;

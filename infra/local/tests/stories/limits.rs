@@ -3,6 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
+use crate::payloads::payload;
 use crate::support::{Answer, ApiClient, System};
 
 /// The contract's definition of an operation.
@@ -205,5 +206,27 @@ async fn a_page_of_another_site_may_call_the_local_system() {
             .unwrap()
             .contains("x-api-key")
     );
+    system.local.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn json_is_compressed_through_the_gateway_and_files_are_not() {
+    let system = System::start().await;
+    let caller = &system.caller;
+    let invoice = payload(&caller.rnc, &caller.today(), "31", 1_000);
+    let receipt = caller.issue("packed", "31", &invoice).await.expect(201);
+    let id = receipt["public_id"].as_str().unwrap();
+    caller.wait_for_state(&receipt, "accepted").await;
+    for path in ["/openapi/public-v1.json", "/api/v1/ecf/states"] {
+        let (encoding, bytes) = caller.packed(path).await;
+        assert_eq!(encoding.as_deref(), Some("gzip"), "{path}");
+        assert!(bytes.starts_with(&[0x1f, 0x8b]), "{path}");
+    }
+    for (file, beginning) in [("xml", "<ECF"), ("pdf", "%PDF-")] {
+        let (encoding, bytes) = caller.packed(&format!("/api/v1/ecf/{id}/{file}")).await;
+        assert_eq!(encoding, None, "{file}");
+        assert!(bytes.starts_with(beginning.as_bytes()), "{file}");
+        assert_eq!(bytes, caller.download(&format!("/ecf/{id}/{file}")).await, "{file}");
+    }
     system.local.shutdown().await;
 }

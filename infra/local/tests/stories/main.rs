@@ -25,6 +25,7 @@ mod queries;
 mod receiving;
 mod restart;
 mod routes;
+mod samples;
 mod signup;
 mod slow_receivers;
 mod strangers;

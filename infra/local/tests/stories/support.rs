@@ -212,6 +212,17 @@ impl ApiClient {
         Some(response.bytes().await.unwrap().to_vec())
     }
 
+    /// The response to a client that accepts gzip: its `Content-Encoding`, and its bytes as they came.
+    pub(crate) async fn packed(&self, path: &str) -> (Option<String>, Vec<u8>) {
+        let request = self.http.get(format!("{}{path}", self.base_url));
+        let request = request.header("X-API-Key", &self.key).header("Accept-Encoding", "gzip");
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), 200, "{path}");
+        let encoding = response.headers().get("content-encoding");
+        let encoding = encoding.map(|encoding| encoding.to_str().unwrap().to_owned());
+        (encoding, response.bytes().await.unwrap().to_vec())
+    }
+
     /// A browser's CORS preflight for a request with this method from a page of this origin.
     pub(crate) async fn preflight(&self, url: &str, method: &str, origin: &str) -> Answer {
         let request = self

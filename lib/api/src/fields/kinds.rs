@@ -1,12 +1,12 @@
 //! The kinds of fields: text, number, instant and so on.
 
-use std::str::FromStr;
+use std::{collections::BTreeSet, str::FromStr};
 
 use base64::{
     Engine, alphabet,
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
-use ecf::{Environment, Node, ReceiptState, ReceiptType, UnknownReceiptType};
+use ecf::{Encf, EncfError, Environment, Node, ReceiptState, ReceiptType, UnknownReceiptType};
 use ecf_language::{Bilingual, Say, say};
 use jiff::{Timestamp, civil};
 
@@ -175,17 +175,36 @@ impl Fields {
 
     /// One of a closed list of words, in exact spelling.
     pub fn choice<T: Clone>(&mut self, name: &'static str, choices: &[(&str, T)]) -> Field<'_, T> {
-        self.text(name)
-            .and_then(|text| match choices.iter().find(|(word, _)| *word == text) {
-                Some((_, value)) => Ok(value.clone()),
-                None => {
-                    let words = in_words(choices.iter().map(|(word, _)| *word));
-                    Err(
-                        Fault::new("enum", say!([words], "Input should be {words}", "debe ser {words}"))
-                            .with("expected", words.en.into_owned()),
-                    )
+        self.text(name).and_then(|text| chosen(&text, choices))
+    }
+
+    /// Some of a closed list of words: separated by commas, or in a parameter that is given more than once.
+    fn choices<T: Clone + Ord>(&mut self, name: &'static str, choices: &[(&str, T)]) -> Field<'_, BTreeSet<T>> {
+        let given = self.take_all(name);
+        let words = given.iter().filter_map(Node::as_text).flat_map(|text| text.split(','));
+        let words: Vec<&str> = words.collect();
+        let (mut values, mut faults) = (BTreeSet::new(), Vec::new());
+        for (position, word) in words.iter().enumerate() {
+            match chosen(word, choices) {
+                Ok(value) => {
+                    values.insert(value);
                 }
-            })
+                // A single word is shown as a text, not as a list of one.
+                Err(fault) if words.len() == 1 => faults.push(fault),
+                Err(fault) => faults.push(fault.at(position)),
+            }
+        }
+        let input = match words.as_slice() {
+            [] => Node::Null,
+            [word] => Node::Text((*word).into()),
+            words => Node::Array(words.iter().map(|word| Node::Text((*word).into())).collect()),
+        };
+        let value = match (words.is_empty(), faults.is_empty()) {
+            (true, _) => Ok(None),
+            (false, true) => Ok(Some(values)),
+            (false, false) => Err(faults),
+        };
+        self.ready(name, input, value)
     }
 
     /// An environment of the tax authority, in exact spelling.
@@ -196,9 +215,26 @@ impl Fields {
         )
     }
 
-    /// A state of a receipt, in exact spelling.
-    pub fn receipt_state(&mut self, name: &'static str) -> Field<'_, ReceiptState> {
-        self.choice(name, &ReceiptState::ALL.map(|state| (state.as_str(), state)))
+    /// States of receipts, in exact spelling: separated by commas, or in a parameter that is given more than once.
+    pub fn receipt_states(&mut self, name: &'static str) -> Field<'_, BTreeSet<ReceiptState>> {
+        self.choices(name, &ReceiptState::ALL.map(|state| (state.as_str(), state)))
+    }
+
+    /// A complete e-NCF, for a filter.
+    pub fn encf(&mut self, name: &'static str) -> Field<'_, Encf> {
+        self.text_or_number(name).and_then(|text| {
+            text.parse().map_err(|error: EncfError| {
+                let said = error.say();
+                let msg = say!(
+                    [said],
+                    "{said}; a part of a number cannot be searched",
+                    "{said}; no se puede buscar por una parte de un número"
+                );
+                Fault::new("value_error", msg.clone())
+                    .with("error", msg.en.into_owned())
+                    .with("expected", "E and twelve digits, such as E310000000001")
+            })
+        })
     }
 
     /// One of the ten receipt types, as text or number. The error has the kind of a pattern of two digits, and names
@@ -289,6 +325,17 @@ impl Fields {
             input,
             secret: false,
             value,
+        }
+    }
+}
+
+fn chosen<T: Clone>(word: &str, choices: &[(&str, T)]) -> Result<T, Fault> {
+    match choices.iter().find(|(known, _)| *known == word) {
+        Some((_, value)) => Ok(value.clone()),
+        None => {
+            let words = in_words(choices.iter().map(|(word, _)| *word));
+            let msg = say!([words], "Input should be {words}", "debe ser {words}");
+            Err(Fault::new("enum", msg).with("expected", words.en.into_owned()))
         }
     }
 }

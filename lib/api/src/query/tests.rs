@@ -1,8 +1,12 @@
+use std::collections::BTreeSet;
+
 use axum::{
     Router,
     body::{Body, to_bytes},
+    response::IntoResponse,
     routing::get,
 };
+use ecf::ReceiptState;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -100,6 +104,77 @@ async fn a1_a_parameter_that_is_empty_unknown_or_there_twice_is_refused() {
         list("?acked[]=true").await.1["detail"][0]["msg"],
         "acked[]: Extra inputs are not permitted; did you mean acked?"
     );
+}
+
+#[tokio::test]
+async fn a_repeated_parameter_is_refused_with_what_came() {
+    assert_eq!(
+        list("?limit=5&limit=6").await.1["detail"][0],
+        json!({
+            "loc": ["query", "limit"],
+            "msg": "Input was given 2 times; give it once",
+            "type": "repeat_forbidden",
+            "input": ["5", "6"],
+            "ctx": { "code": "repeat_forbidden", "times": 2, "expected": "one value" },
+        })
+    );
+}
+
+struct States(BTreeSet<ReceiptState>);
+
+impl FromFields for States {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        Some(Self(fields.receipt_states("status").or(BTreeSet::new())))
+    }
+}
+
+async fn states(query: &str) -> Result<Vec<&'static str>, Value> {
+    let request = Request::get(format!("/list?{query}")).body(()).unwrap();
+    let (mut parts, ()) = request.into_parts();
+    match ValidQuery::<States>::from_request_parts(&mut parts, &()).await {
+        Ok(ValidQuery(States(states))) => Ok(states.into_iter().map(ReceiptState::as_str).collect()),
+        Err(error) => {
+            let bytes = to_bytes(error.into_response().into_body(), usize::MAX).await.unwrap();
+            Err(serde_json::from_slice::<Value>(&bytes).unwrap()["detail"].clone())
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_list_of_words_is_separated_by_commas_or_repeated() {
+    for (query, expected) in [
+        ("", vec![]),
+        ("status=failed", vec!["failed"]),
+        ("status=rejected,failed", vec!["failed", "rejected"]),
+        ("status=rejected&status=failed", vec!["failed", "rejected"]),
+        (
+            "status=rejected,failed&status=failed,signed",
+            vec!["signed", "failed", "rejected"],
+        ),
+    ] {
+        assert_eq!(states(query).await, Ok(expected), "{query}");
+    }
+    let refused = async |query: &str| {
+        let detail = states(query).await.unwrap_err();
+        let faults = detail.as_array().unwrap().iter();
+        let fault = |fault: &Value| (fault["loc"].clone(), fault["type"].clone(), fault["input"].clone());
+        faults.map(fault).collect::<Vec<_>>()
+    };
+    let fault = |place: Value, input: &str| (place, json!("enum"), json!(input));
+    for (query, expected) in [
+        ("status=", vec![fault(json!(["query", "status"]), "")]),
+        ("status=Failed", vec![fault(json!(["query", "status"]), "Failed")]),
+        ("status=failed,", vec![fault(json!(["query", "status", "1"]), "")]),
+        (
+            "status=failed,x&status=y",
+            vec![
+                fault(json!(["query", "status", "1"]), "x"),
+                fault(json!(["query", "status", "2"]), "y"),
+            ],
+        ),
+    ] {
+        assert_eq!(refused(query).await, expected, "{query}");
+    }
 }
 
 struct Filter(Option<bool>);

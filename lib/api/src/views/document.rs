@@ -59,14 +59,17 @@ pub struct DocumentView {
     pub electronic_stamp: Option<String>,
     /// `FechaHoraFirma` as signed: `dd-MM-yyyy HH:mm:ss`, local time.
     pub sign_date: Option<String>,
+    /// When the tax authority took it; `null` also for a `failed` receipt that it refused.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub submitted_at: Option<Instant>,
+    /// When its state became final; `null` for `failed`, which can be retried.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub completed_at: Option<Instant>,
     pub error_code: Option<String>,
     #[schema(value_type = Option<String>)]
     pub error_message: Option<Spoken>,
-    /// What the tax authority's messages mean, where that is known; left out when there is nothing to explain.
+    /// What the tax authority's messages mean, where that is known, and why a `failed` receipt stopped; left out when there is
+    /// nothing to explain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub explanations: Vec<ExplanationView>,
     /// How the receipt came to its buyer, who receives electronically; left out when it is not sent.

@@ -1,6 +1,7 @@
-//! The meaning of the tax authority's messages, beside their original text.
+//! The meaning of the tax authority's messages, and of our reasons of `failed`, beside their original text.
 
 use ecf::rules::{Explanation, explain};
+use ecf::{FailReason, ReceiptState};
 use ecf_store::Receipt;
 use serde::Serialize;
 use serde_json::Value;
@@ -8,7 +9,7 @@ use utoipa::ToSchema;
 
 use crate::Spoken;
 
-/// Our reading of one message of the tax authority.
+/// Our reading of one message of the tax authority, or of the `error_code` of a `failed` receipt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ExplanationView {
     /// The message's code as it came.
@@ -32,7 +33,7 @@ pub struct ExplanationView {
 }
 
 impl ExplanationView {
-    /// The explanation of every known message in the stored answer.
+    /// The explanation of every known message in the stored answer. A `failed` receipt has at least one explanation.
     pub fn all_of(receipt: &Receipt) -> Vec<Self> {
         let mut messages = Vec::new();
         if let Some(answer) = &receipt.taxauth_response
@@ -45,7 +46,34 @@ impl ExplanationView {
         {
             messages.push((codigo.clone(), mensaje.clone()));
         }
-        messages.into_iter().filter_map(Self::of).collect()
+        let explained: Vec<_> = messages.into_iter().filter_map(Self::of).collect();
+        match (receipt.state, explained.is_empty()) {
+            (ReceiptState::Failed, true) => Self::of_failure(receipt).into_iter().collect(),
+            _ => explained,
+        }
+    }
+
+    fn of_failure(receipt: &Receipt) -> Option<Self> {
+        let codigo = receipt.error_code.clone()?;
+        let is_rule = codigo.contains('-') && codigo.starts_with(|first: char| first.is_ascii_uppercase());
+        let (cause, fix) = match codigo.parse::<FailReason>() {
+            Ok(reason) => (reason.cause(), reason.fix()),
+            Err(_) if is_rule => (
+                "the stored document no longer passes this rule",
+                "correct it and send it with a new idempotency_key",
+            ),
+            Err(_) => (FailReason::Refused.cause(), FailReason::Refused.fix()),
+        };
+        Some(Self {
+            codigo,
+            mensaje: receipt.error_message.clone().unwrap_or_default(),
+            field: None,
+            line: None,
+            tipo_impuesto: None,
+            cause,
+            fix,
+            rules: &[],
+        })
     }
 
     fn of((codigo, mensaje): (String, String)) -> Option<Self> {

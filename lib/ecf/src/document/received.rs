@@ -1,11 +1,11 @@
 //! Reads the receipt of another issuer from XML, as far as it is readable.
 
-use super::{Document, ROOT};
+use super::{Document, FECHA_HORA_FIRMA, ROOT};
 use crate::draft::too_many_lines;
-use crate::field::{Checker, Reader, Source, Stage};
+use crate::field::{Block as _, Checker, Field, Reader, Source, Stage};
 use crate::violation::{Violation, sort_in_document_order};
 use crate::xml::{self, XmlError};
-use crate::{Amounts, Encf, ReceiptType, Rnc};
+use crate::{Amounts, Encf, Node, ReceiptType, Rnc};
 
 /// A receipt read from XML.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,6 +43,44 @@ impl Document {
             receipt_type,
             violations,
         })
+    }
+
+    /// A document as the payload of a request: its elements as members, every list as a list, without signature and
+    /// signing time.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not XML, or the root is not `ECF`.
+    pub fn payload_from_xml(bytes: &[u8]) -> Result<Node, XmlError> {
+        let mut root = xml::parse_root(bytes, ROOT)?;
+        if let Node::Object(members) = &mut root {
+            members.retain(|(name, _)| !matches!(name.as_str(), FECHA_HORA_FIRMA | SIGNATURE));
+        }
+        with_lists(&mut root, Self::FIELDS);
+        Ok(root)
+    }
+}
+
+/// The element that contains the signature.
+const SIGNATURE: &str = "Signature";
+
+/// XML does not distinguish an element from a list with one element; the declaration of the fields does.
+fn with_lists(node: &mut Node, fields: &[Field]) {
+    let Node::Object(members) = node else {
+        return;
+    };
+    for (name, value) in members {
+        let Some(field) = fields.iter().find(|field| *field.name == **name) else {
+            continue;
+        };
+        if field.repeated && !matches!(value, Node::Array(_) | Node::Null) {
+            *value = Node::Array(vec![std::mem::replace(value, Node::Null)]);
+        }
+        let children = field.children.unwrap_or_default();
+        match value {
+            Node::Array(elements) => elements.iter_mut().for_each(|element| with_lists(element, children)),
+            one => with_lists(one, children),
+        }
     }
 }
 
@@ -105,6 +143,20 @@ mod tests {
                 "FechaHoraFirma",
             ]
         );
+    }
+
+    #[test]
+    fn a_document_is_shown_as_the_payload_of_a_request() {
+        let xml = "<ECF><Encabezado><IdDoc><TipoeCF>31</TipoeCF><TablaFormasPago><FormaDePago><FormaPago>1</FormaPago>\
+</FormaDePago></TablaFormasPago></IdDoc></Encabezado><DetallesItems><Item><NombreItem>A &amp; B</NombreItem></Item>\
+</DetallesItems><FechaHoraFirma>27-11-2026 10:00:00</FechaHoraFirma><Signature><SignedInfo/></Signature></ECF>";
+        let payload = Document::payload_from_xml(xml.as_bytes()).unwrap();
+        let expected = serde_json::json!({
+            "Encabezado": { "IdDoc": { "TipoeCF": "31", "TablaFormasPago": { "FormaDePago": [{ "FormaPago": "1" }] } } },
+            "DetallesItems": { "Item": [{ "NombreItem": "A & B" }] },
+        });
+        assert_eq!(serde_json::to_value(payload).unwrap(), expected);
+        assert!(Document::payload_from_xml(b"<RFCE/>").is_err());
     }
 
     #[test]

@@ -3,12 +3,12 @@
 use ecf_language::{Bilingual, Say};
 use thiserror::Error;
 
-use super::{MessageError, read, read_members, write};
+use super::{MessageError, read, write};
 use crate::catalogue::{TipoImpuesto, TipoIngresos, TipoPago, Version};
 use crate::document::{FormaDePago, TablaFormasPago};
 use crate::draft::anonymous_buyer;
-use crate::field::{Block as _, Class, Limit, Place, Sign, Source, money, places_of, text, text_of};
-use crate::{Encf, Fecha, Monto, Node, Numbered, ReceiptType, Rnc, Texto, Violation};
+use crate::field::{Class, Limit, Sign, money, text, text_of};
+use crate::{Encf, Fecha, Monto, Numbered, ReceiptType, Rnc, Texto};
 
 pub(crate) const ROOT: &str = "RFCE";
 /// The length of a security code: the first characters of the signature value.
@@ -127,7 +127,12 @@ impl Rfce {
     ///
     /// When the code is not six characters long.
     pub fn of(receipt: &Numbered, security_code: &str) -> Result<Self, SecurityCodeError> {
-        let code = code(security_code)?;
+        let code = Texto::verbatim(security_code)
+            .ok()
+            .filter(|code| code.chars().count() == CODE_LENGTH);
+        let code = code.ok_or_else(|| SecurityCodeError {
+            given: security_code.to_owned(),
+        })?;
         let header = &receipt.document().encabezado;
         let (id_doc, totals) = (&header.id_doc, &header.totales);
         let amount = |monto: &Option<Monto>| monto.as_ref().map(Monto::with_no_or_two_decimals);
@@ -198,30 +203,6 @@ impl Rfce {
         })
     }
 
-    /// Reads a summary from a tree that has the shape of its XML. Amounts keep their text.
-    ///
-    /// # Errors
-    ///
-    /// Every field that is invalid, unknown or missing.
-    pub fn from_node(node: &Node) -> Result<Self, Vec<Violation>> {
-        read_members(node, Source::Caller)
-    }
-
-    /// The places of all values of a summary, in the order of the schema.
-    pub fn places() -> Vec<Place> {
-        places_of(Self::FIELDS)
-    }
-
-    /// The summary with the security code of its full receipt.
-    ///
-    /// # Errors
-    ///
-    /// When the code is not six characters long.
-    pub fn with_security_code(mut self, security_code: &str) -> Result<Self, SecurityCodeError> {
-        self.encabezado.codigo_seguridad_ecf = Some(code(security_code)?);
-        Ok(self)
-    }
-
     /// The canonical bytes without a signature.
     pub fn to_xml(&self) -> Vec<u8> {
         write(ROOT, self)
@@ -235,13 +216,4 @@ impl Rfce {
     pub fn from_xml(bytes: &[u8]) -> Result<Self, MessageError> {
         read(bytes, ROOT)
     }
-}
-
-fn code(security_code: &str) -> Result<Texto, SecurityCodeError> {
-    Texto::verbatim(security_code)
-        .ok()
-        .filter(|code| code.chars().count() == CODE_LENGTH)
-        .ok_or_else(|| SecurityCodeError {
-            given: security_code.to_owned(),
-        })
 }

@@ -91,13 +91,9 @@ impl IscRates {
 
     /// The rate of a tax on a day: a percentage, or pesos per unit for codes 006 to 022. `None` when it is not known.
     pub fn tasa(&self, tipo_impuesto: TipoImpuesto, fecha_emision: Option<Fecha>) -> Option<Decimal> {
-        let group = match (tipo_impuesto.class(), tipo_impuesto.code()) {
-            (ImpuestoClass::Otros, code) => return Some(otros(code)),
-            (ImpuestoClass::AdValoremAlcohol, _) => return Some(Decimal::TEN),
-            (ImpuestoClass::AdValoremTabaco, _) => return Some(Decimal::from(20)),
-            (ImpuestoClass::EspecificoAlcohol, _) => IscGroup::Alcohol,
-            (ImpuestoClass::EspecificoTabaco, "019" | "020") => IscGroup::Cigarrillos20,
-            (ImpuestoClass::EspecificoTabaco, _) => IscGroup::Cigarrillos10,
+        let group = match rate_of(tipo_impuesto) {
+            RateOf::Law(rate) => return Some(rate),
+            RateOf::Resolutions(group) => group,
         };
         let in_force = |rate: &&IscRate| {
             let within =
@@ -106,6 +102,36 @@ impl IscRates {
                 && fecha_emision.map_or(rate.since.is_none() && rate.until.is_none(), |day| within(day.date()))
         };
         self.entries.iter().rev().find(in_force).map(|rate| rate.tasa)
+    }
+
+    /// All known rates of a tax with the first and the last day of each; a percentage fixed by law has neither.
+    pub fn periods(&self, tipo_impuesto: TipoImpuesto) -> Vec<(Option<Date>, Option<Date>, Decimal)> {
+        match rate_of(tipo_impuesto) {
+            RateOf::Law(rate) => vec![(None, None, rate)],
+            RateOf::Resolutions(group) => {
+                let rates = self.entries.iter().filter(|rate| rate.group == group);
+                rates.map(|rate| (rate.since, rate.until, rate.tasa)).collect()
+            }
+        }
+    }
+}
+
+/// Where the rate of a tax comes from.
+enum RateOf {
+    /// A percentage fixed by law.
+    Law(Decimal),
+    /// Resolutions of the authority for these goods.
+    Resolutions(IscGroup),
+}
+
+fn rate_of(tipo_impuesto: TipoImpuesto) -> RateOf {
+    match (tipo_impuesto.class(), tipo_impuesto.code()) {
+        (ImpuestoClass::Otros, code) => RateOf::Law(otros(code)),
+        (ImpuestoClass::AdValoremAlcohol, _) => RateOf::Law(Decimal::TEN),
+        (ImpuestoClass::AdValoremTabaco, _) => RateOf::Law(Decimal::from(20)),
+        (ImpuestoClass::EspecificoAlcohol, _) => RateOf::Resolutions(IscGroup::Alcohol),
+        (ImpuestoClass::EspecificoTabaco, "019" | "020") => RateOf::Resolutions(IscGroup::Cigarrillos20),
+        (ImpuestoClass::EspecificoTabaco, _) => RateOf::Resolutions(IscGroup::Cigarrillos10),
     }
 }
 

@@ -47,7 +47,8 @@ pub(super) use finding::read_listed;
 use finding::{Left, Predecessor};
 pub use holding::HOLD_SPREAD;
 pub use listing::{
-    ContentFilter, MOST_SEARCHED, PageRequest, Position, ReceiptFilter, ReceiptPage, Searched, UnknownPosition,
+    ContentFilter, MOST_OPEN_READ, MOST_SEARCHED, OpenReceipts, PageRequest, Position, ReceiptFilter, ReceiptPage,
+    Searched, UnknownPosition,
 };
 pub use missing::{NOT_FOUND_WINDOW, NotFoundBy};
 pub use notes::{ModifiedReceipt, NewNote, Note, NoteCleared};
@@ -146,6 +147,8 @@ pub struct Sending {
     pub looked_up_at: Option<Timestamp>,
     pub track_id: Option<String>,
     pub submitted_at: Option<Timestamp>,
+    /// When it was held last, because the authority was unreachable; absent also in records from before it was stored.
+    pub held_at: Option<Timestamp>,
     /// The authority's track ids of earlier documents with this number.
     pub earlier_track_ids: Vec<String>,
     /// Track ids of this receipt that the authority did not find any more.

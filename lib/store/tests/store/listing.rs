@@ -1,9 +1,11 @@
 //! Pages of receipts, compared with a list in memory.
 
+use std::collections::BTreeMap;
+
 use ecf::{ReceiptState, ReceiptType};
 use ecf_store::{
     Receipt,
-    receipts::{PageRequest, Position, ReceiptFilter, ReceiptPage, Recorded, Verdict},
+    receipts::{MOST_OPEN_READ, OpenReceipts, PageRequest, Position, ReceiptFilter, ReceiptPage, Recorded, Verdict},
 };
 use jiff::SignedDuration;
 
@@ -40,19 +42,20 @@ fn part(limit: usize, offset: u64) -> PageRequest {
 }
 
 fn filters() -> Vec<ReceiptFilter> {
-    let all = ReceiptFilter::default();
-    let mut filters = vec![all];
-    for state in [
-        ReceiptState::Accepted,
-        ReceiptState::Submitted,
-        ReceiptState::Signed,
-        ReceiptState::Failed,
+    let mut filters = vec![ReceiptFilter::default()];
+    for states in [
+        &[ReceiptState::Accepted][..],
+        &[ReceiptState::Submitted],
+        &[ReceiptState::Signed],
+        &[ReceiptState::Failed],
+        &[ReceiptState::Rejected, ReceiptState::Accepted],
+        &[ReceiptState::Accepted, ReceiptState::Submitted, ReceiptState::Failed],
     ] {
         for ecf_type in [None, Some(T31), Some(ReceiptType::E33), Some(ReceiptType::E46)] {
             filters.push(ReceiptFilter {
-                state: Some(state),
+                states: states.iter().copied().collect(),
                 ecf_type,
-                ..all
+                ..ReceiptFilter::default()
             });
         }
     }
@@ -69,16 +72,20 @@ fn filters() -> Vec<ReceiptFilter> {
         (Some(noon() + SignedDuration::from_hours(1)), None),
     ];
     for (from, to) in instants {
-        filters.push(ReceiptFilter { from, to, ..all });
-        let ecf_type = Some(T31);
-        filters.push(ReceiptFilter {
+        let within = ReceiptFilter {
             from,
             to,
-            ecf_type,
-            ..all
+            ..ReceiptFilter::default()
+        };
+        filters.push(ReceiptFilter {
+            ecf_type: Some(T31),
+            ..within.clone()
         });
-        let state = Some(ReceiptState::Accepted);
-        filters.push(ReceiptFilter { from, to, state, ..all });
+        filters.push(ReceiptFilter {
+            states: [ReceiptState::Accepted].into(),
+            ..within.clone()
+        });
+        filters.push(within);
     }
     filters
 }
@@ -167,6 +174,49 @@ async fn r7_a_walk_by_cursor_gives_the_whole_list(app: &App, all: &[Receipt]) {
 }
 
 #[tokio::test]
+async fn open_receipts_are_those_of_a_whole_list() {
+    let app = app("open").await;
+    let all = four_days(&app).await;
+    let mut expected = BTreeMap::new();
+    for receipt in all.iter().filter(|receipt| !receipt.state.is_final()) {
+        *expected.entry(receipt.state).or_default() += 1;
+    }
+    let open = async || app.table.open_receipts(&app.scope, noon()).await.unwrap();
+    let whole = OpenReceipts {
+        states: expected,
+        is_complete: true,
+    };
+    assert_eq!(open().await, whole);
+    // Closed days are found by their counters.
+    let closed = app
+        .table
+        .seed_closing(&app.scope, all.last().unwrap().day(), all[12].day());
+    closed.await.unwrap();
+    assert_eq!(open().await, whole);
+    for scope in app.foreign_scopes() {
+        let open = app.table.open_receipts(&scope, noon()).await.unwrap();
+        assert_eq!((open.states, open.is_complete), (BTreeMap::new(), true));
+    }
+}
+
+#[tokio::test]
+async fn open_receipts_of_a_large_day_are_a_lower_bound() {
+    let app = app("many open").await;
+    let day = noon() - SignedDuration::from_hours(48);
+    let seeded: Vec<_> = (1..=i64::try_from(MOST_OPEN_READ).unwrap() + 1)
+        .map(|place| {
+            let mut new = new_receipt(&app.scope, &format!("order-{place}"), &format!("E31{place:010}"));
+            new.created_at = day + SignedDuration::from_secs(place);
+            new
+        })
+        .collect();
+    app.table.seed_receipts(&app.scope, &seeded).await.unwrap();
+    let open = app.table.open_receipts(&app.scope, noon()).await.unwrap();
+    let states = [(ReceiptState::Signed, MOST_OPEN_READ as u64)].into();
+    assert_eq!((open.states, open.is_complete), (states, false));
+}
+
+#[tokio::test]
 async fn a_receipt_of_today_is_listed_before_it_is_counted() {
     let app = app("uncounted").await;
     let receipt = app.create(new_receipt(&app.scope, "now", "E310000000001")).await;
@@ -198,7 +248,7 @@ async fn all_receipts_with_one_external_id_are_found() {
     // Page by page too, with and without a filter by state.
     for state in [None, Some(wanted[0].state)] {
         let filter = ReceiptFilter {
-            state,
+            states: state.into_iter().collect(),
             ..ReceiptFilter::default()
         };
         let (mut walked, mut after) = (Vec::new(), None);

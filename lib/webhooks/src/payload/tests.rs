@@ -59,6 +59,7 @@ fn receipt(state: ReceiptState) -> Receipt {
             looked_up_at: None,
             track_id: Some("d2b6e27c-3908-46f3-afaa-2207b9501b4b".into()),
             submitted_at: Some(at("2026-11-27T12:00:01Z")),
+            held_at: None,
             earlier_track_ids: Vec::new(),
             lost_track_ids: Vec::new(),
         },

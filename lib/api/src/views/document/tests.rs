@@ -55,6 +55,7 @@ fn received() -> Receipt {
             looked_up_at: None,
             track_id: None,
             submitted_at: None,
+            held_at: None,
             earlier_track_ids: Vec::new(),
             lost_track_ids: Vec::new(),
         },
@@ -194,6 +195,50 @@ fn a_rejection_is_explained_beside_the_authoritys_own_words() {
             "rules": ["LINEA-03", "LINEA-04", "LINEA-05", "LINEA-06"],
         }])
     );
+}
+
+#[test]
+fn a_failed_receipt_says_why_and_what_to_do() {
+    let explained = |code: &str, answer: Option<&str>| {
+        let receipt = Receipt {
+            state: ReceiptState::Failed,
+            error_code: Some(code.to_owned()),
+            error_message: Some("in words".to_owned()),
+            taxauth_response: answer.map(str::to_owned),
+            ..received()
+        };
+        let view = serde_json::to_value(DocumentView::of(&receipt, &StampHosts::default())).unwrap();
+        let explanations = view["explanations"].as_array().unwrap().clone();
+        assert_eq!(explanations.len(), 1, "{code}");
+        (
+            explanations[0]["codigo"].clone(),
+            explanations[0]["cause"].clone(),
+            explanations[0]["fix"].clone(),
+        )
+    };
+    let (codigo, cause, fix) = explained("no_range", None);
+    assert_eq!(codigo, "no_range");
+    assert_eq!(
+        cause,
+        "the company had no range for the type when the receipt was to be numbered"
+    );
+    assert_eq!(
+        fix,
+        "register a range, then send it with a new idempotency_key or have the operator retry it"
+    );
+    assert_eq!(
+        explained("IDDOC-14", None).1,
+        "the stored document no longer passes this rule"
+    );
+    let refused = "the tax authority did not take the document and gave no verdict";
+    assert_eq!(explained("9999", None).1, refused);
+    // A message that is known is explained by itself.
+    let answer = r#"{"mensajes":[{"codigo":"614","valor":"NCF Modificado no emitido."}]}"#;
+    assert_eq!(explained("614", Some(answer)).0, "614");
+    assert_ne!(explained("614", Some(answer)).1, refused);
+    for reason in ecf::FailReason::ALL {
+        assert_eq!(explained(reason.as_str(), None).1, reason.cause());
+    }
 }
 
 #[test]

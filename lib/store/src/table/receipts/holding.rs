@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{
     Receipt, in_states,
-    record::{LEASE_UNTIL, STATE, UPDATED_AT},
+    record::{HELD_AT, LEASE_UNTIL, STATE, UPDATED_AT},
 };
 use crate::{
     StoreError,
@@ -42,6 +42,7 @@ impl Table {
         let change = Change::of(keys::receipt(scope, &seen.public_id))
             .set(STATE, text(ReceiptState::Contingency))
             .set(DUE.sk, text(keys::due_sort(next)))
+            .set(HELD_AT, instant(now))
             .set(UPDATED_AT, instant(now))
             .when(in_states([ReceiptState::Signed]))
             .when(exists(DUE.sk))

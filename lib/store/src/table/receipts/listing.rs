@@ -7,6 +7,7 @@
 
 mod days;
 mod filter;
+mod open;
 mod position;
 mod searching;
 
@@ -14,6 +15,7 @@ use futures::{StreamExt as _, TryStreamExt as _, stream};
 use jiff::{Timestamp, ToSpan as _, civil::Date};
 
 pub use filter::ReceiptFilter;
+pub use open::{MOST_OPEN_READ, OpenReceipts};
 pub use position::{Position, UnknownPosition};
 pub use searching::{ContentFilter, MOST_SEARCHED, Searched};
 

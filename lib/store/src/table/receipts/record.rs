@@ -18,7 +18,7 @@
 //! | `pv` | the receipt that left the number | | `rq` | the request that gave the number |
 //! | `rz`, `ti` | RazonSocialComprador, TotalITBIS | | | |
 //! | `aw` | last alarm about a state: `submitted 6` | | `lt` | track ids that the authority does not find |
-//! | `od` | the last decision of an operator | | | |
+//! | `od` | the last decision of an operator | | `he` | held at, last |
 //! | `da` | hours after which somebody was alarmed | | `ba`, `br`, `bx`, `bt`, `bs` | the buyer's answer, reason, hash, received, signer |
 //! | `va`, `vs`, `vr`, `vx`, `vt` | way to the buyer: attempts, state, words, ARECF, when | | `nt` | a webhook took the verdict |
 
@@ -90,6 +90,7 @@ pub(super) const STATE_ALARM: &str = "aw";
 pub(super) const LOST_TRACK_IDS: &str = "lt";
 pub(super) const OPERATOR_DECISION: &str = "od";
 pub(super) const NOTIFIED_AT: &str = "nt";
+pub(super) const HELD_AT: &str = "he";
 
 /// The attributes that a finished send or look-up removes.
 pub(super) const LEASE: [&str; 4] = [LEASE_UNTIL, LEASE_KEY, NEGATIVES, LOOKED_UP_AT];
@@ -256,6 +257,7 @@ pub(super) fn read(stored: &Stored) -> Result<Receipt, StoreError> {
             looked_up_at: stored.opt_instant(LOOKED_UP_AT)?,
             track_id: in_scope(TRACK.pk)?,
             submitted_at: stored.opt_instant(SUBMITTED_AT)?,
+            held_at: stored.opt_instant(HELD_AT)?,
             earlier_track_ids: stored.texts(EARLIER_TRACK_IDS)?.to_vec(),
             lost_track_ids: stored.texts(LOST_TRACK_IDS)?.to_vec(),
         },

@@ -1,5 +1,7 @@
 //! The filter of a list of receipts.
 
+use std::collections::BTreeSet;
+
 use ecf::{ReceiptState, ReceiptType};
 use jiff::{Timestamp, civil::Date};
 
@@ -18,9 +20,10 @@ use crate::{
 };
 
 /// The filter of a list of receipts. Both instants are included.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReceiptFilter {
-    pub state: Option<ReceiptState>,
+    /// Receipts in one of these states; empty: in any state.
+    pub states: BTreeSet<ReceiptState>,
     pub ecf_type: Option<ReceiptType>,
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
@@ -29,7 +32,7 @@ pub struct ReceiptFilter {
 impl ReceiptFilter {
     /// Whether a receipt matches.
     pub fn takes(&self, receipt: &Receipt) -> bool {
-        self.state.is_none_or(|state| state == receipt.state)
+        (self.states.is_empty() || self.states.contains(&receipt.state))
             && self.ecf_type.is_none_or(|ecf_type| ecf_type == receipt.fiscal.ecf_type)
             && self.from.is_none_or(|from| from <= receipt.created_at)
             && self.to.is_none_or(|to| receipt.created_at <= to)
@@ -37,7 +40,7 @@ impl ReceiptFilter {
 
     /// Whether only the time of a receipt matters.
     pub(super) fn is_of_time(&self) -> bool {
-        self.state.is_none() && self.ecf_type.is_none()
+        self.states.is_empty() && self.ecf_type.is_none()
     }
 
     pub(super) fn span(&self) -> Span {
@@ -66,20 +69,21 @@ impl ReceiptFilter {
         } else {
             Sort::All
         };
-        let state = self.state.map(|state| Only::Is(STATE, text(state)));
+        let states: Vec<_> = self.states.iter().map(text).collect();
+        let states = (!states.is_empty()).then_some(Only::OneOf(STATE, states));
         let ecf_type = self
             .ecf_type
             .map(|ecf_type| Only::Is(ECF_TYPE, text(ecf_type.as_str())));
         Query {
             sort,
             newest_first: true,
-            only: state.into_iter().chain(ecf_type).collect(),
+            only: states.into_iter().chain(ecf_type).collect(),
             ..Query::index(&LIST, keys::list_partition(scope, day))
         }
     }
 
     /// The number of matching receipts from the counters of a closed day, or of today, for which `failed` is not
-    /// counted yet. `None` when the counters do not distinguish the state.
+    /// counted yet. `None` when the counters do not distinguish the states.
     pub(super) fn known(&self, counts: &DayCounts) -> Option<u64> {
         let is_asked = |ecf_type: &ReceiptType| self.ecf_type.is_none_or(|asked| asked == *ecf_type);
         let created = counts.created.iter().filter(|(ecf_type, _)| is_asked(ecf_type));
@@ -92,15 +96,16 @@ impl ReceiptFilter {
             .failed
             .iter()
             .map(|(ecf_type, count)| (ecf_type, ReceiptState::Failed, count));
-        let counted = |state: Option<ReceiptState>| -> u64 {
-            let all = ended.clone().chain(failed.clone());
-            let asked = all.filter(|(ecf_type, of, _)| is_asked(ecf_type) && state.is_none_or(|state| state == *of));
-            asked.map(|(_, _, count)| count).sum()
-        };
-        match self.state {
-            None => Some(created),
-            Some(state) if state.is_final() || created <= counted(None) => Some(counted(Some(state))),
-            Some(_) => None,
+        if self.states.is_empty() {
+            return Some(created);
         }
+        let ended: Vec<_> = ended
+            .chain(failed)
+            .filter(|(ecf_type, _, _)| is_asked(ecf_type))
+            .collect();
+        let is_known = self.states.iter().all(|state| state.is_final())
+            || created <= ended.iter().map(|(_, _, count)| **count).sum();
+        let asked = ended.iter().filter(|(_, state, _)| self.states.contains(state));
+        is_known.then(|| asked.map(|(_, _, count)| **count).sum())
     }
 }
