@@ -3,6 +3,7 @@
 use ecf::rules::{Explanation, explain};
 use ecf::{FailReason, ReceiptState};
 use ecf_store::Receipt;
+use ecf_language::say;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -59,8 +60,14 @@ impl ExplanationView {
         let (cause, fix) = match codigo.parse::<FailReason>() {
             Ok(reason) => (reason.cause(), reason.fix()),
             Err(_) if is_rule => (
-                "the stored document no longer passes this rule",
-                "correct it and send it with a new idempotency_key",
+                say!(
+                    "the stored document no longer passes this rule",
+                    "el documento guardado ya no cumple esta regla"
+                ),
+                say!(
+                    "correct it and send it with a new idempotency_key",
+                    "corríjalo y envíelo con una idempotency_key nueva"
+                ),
             ),
             Err(_) => (FailReason::Refused.cause(), FailReason::Refused.fix()),
         };
@@ -70,8 +77,8 @@ impl ExplanationView {
             field: None,
             line: None,
             tipo_impuesto: None,
-            cause,
-            fix,
+            cause: Spoken(cause),
+            fix: Spoken(fix),
             rules: &[],
         })
     }
