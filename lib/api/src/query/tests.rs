@@ -112,7 +112,7 @@ async fn a_repeated_parameter_is_refused_with_what_came() {
         list("?limit=5&limit=6").await.1["detail"][0],
         json!({
             "loc": ["query", "limit"],
-            "msg": "Input was given 2 times; give it once",
+            "msg": "limit: Input was given 2 times; give it once",
             "type": "repeat_forbidden",
             "input": ["5", "6"],
             "ctx": { "code": "repeat_forbidden", "times": 2, "expected": "one value" },
