@@ -143,7 +143,7 @@ async fn e2_a_file_of_which_nothing_may_sign_lists_every_certificate_with_its_re
     assert_eq!(error["ctx"]["certificates"], listed);
     let msg = error["msg"].as_str().unwrap();
     assert!(
-        msg.starts_with("certificate: none of the 2 certificates with a private key in the file can sign now: C=DO"),
+        msg.starts_with("none of the 2 certificates with a private key in the file can sign now: C=DO"),
         "{msg}"
     );
     let found = inspected(&api, &p12, PIN, false).await;

@@ -67,7 +67,7 @@ async fn a_body_names_no_other_environment_than_the_keys() {
         let refused = api.issue(&body).await.expect(422);
         let expected = json!({ "detail": [{
             "loc": ["body", "environment"],
-            "msg": "environment: Input should be 'TesteCF', the environment of the API key",
+            "msg": "Input should be 'TesteCF', the environment of the API key",
             "type": "enum", "input": environment, "ctx": { "code": "environment_mismatch", "expected": "TesteCF" },
         }]});
         assert_eq!(refused, expected);

@@ -189,7 +189,7 @@ async fn a1_a_member_beside_the_payload_that_nothing_reads_is_refused_and_nothin
     for (name, told) in [
         (
             "scheduledFor",
-            "Extra inputs are not permitted; did you mean scheduled_for?",
+            "scheduledFor: Extra inputs are not permitted; did you mean scheduled_for?",
         ),
         (
             "externalId",

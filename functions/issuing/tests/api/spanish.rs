@@ -78,7 +78,7 @@ async fn p6_every_kind_of_refusal_is_in_spanish() {
         with(|request| request["payload"]["DetallesItems"]["Item"][0]["UnidadMedida"] = json!("UND")),
         with(|request| request["payload"]["DetallesItems"]["Item"][0]["NombreItem"] = json!("ñ".repeat(96))),
         with(|request| request["payload"]["DetallesItems"]["Item"][0]["MontoItem"] = json!("1e5")),
-        numbered_invoice("a", "E310000099999").to_string(),
+        numbered_invoice("a", "E319999999999").to_string(),
         numbered_invoice("a", "E320000000001").to_string(),
     ];
     for body in bodies {
