@@ -2,8 +2,8 @@
 
 use ecf::rules::{Explanation, explain};
 use ecf::{FailReason, ReceiptState};
-use ecf_store::Receipt;
 use ecf_language::say;
+use ecf_store::Receipt;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
