@@ -7,7 +7,10 @@ use jiff::{SignedDuration, Timestamp};
 /// A verdict is one write, and only its writer logs it.
 pub(crate) fn verdicts_were_written_once(log: &str) {
     let mut written = BTreeSet::new();
-    for line in log.lines().filter(|line| line.contains(" verdict recorded receipt.id=")) {
+    for line in log
+        .lines()
+        .filter(|line| line.contains(" verdict recorded receipt.id="))
+    {
         assert!(written.insert(receipt_of(line)), "a second verdict: {line}");
     }
     assert!(!written.is_empty(), "no verdict in the log");
