@@ -6,6 +6,7 @@
 
 use ecf::{Encf, Rnc, catalogue::EstadoAprobacion};
 use ecf_api::ApiError;
+use ecf_language::say;
 use ecf_store::{
     ApprovalId, Scope,
     approvals::{Approval, ApprovalCreated, GivenAnswer, Transmission, TransmissionState},
@@ -102,21 +103,30 @@ fn issuer_knows(given: &GivenAnswer, now: Timestamp) -> Transmission {
 }
 
 fn answered(by: &ApprovalId) -> ApiError {
-    let message = format!("the company answered this receipt before, with approval {by}; an answer is final");
+    let message = say!(
+        "the company answered this receipt before, with approval {by}; an answer is final",
+        "la empresa ya respondió este comprobante, con la aprobación {by}; una respuesta es definitiva"
+    );
     ApiError::conflict("answered_already", message)
 }
 
 fn on_its_way(by: &ApprovalId) -> ApiError {
-    let message = format!(
-        "the company answered this receipt before, with approval {by}, and the tax authority has not decided about it: see GET /api/v1/ecf/acecf/{by}"
+    let message = say!(
+        "the company answered this receipt before, with approval {by}, and the tax authority has not decided about \
+         it: see GET /api/v1/ecf/acecf/{by}",
+        "la empresa ya respondió este comprobante, con la aprobación {by}, y la DGII aún no decide sobre ella: vea \
+         GET /api/v1/ecf/acecf/{by}"
     );
     ApiError::conflict("answered_already", message)
 }
 
 fn issuer_took(earlier: &Approval) -> ApiError {
     let (by, estado) = (&earlier.id, earlier.estado.code());
-    let message = format!(
-        "the tax authority refused approval {by}, but the issuer took its estado {estado}: only the same answer may be given again"
+    let message = say!(
+        "the tax authority refused approval {by}, but the issuer took its estado {estado}: only the same answer may \
+         be given again",
+        "la DGII rechazó la aprobación {by}, pero el emisor tomó su estado {estado}: solo se puede dar la misma \
+         respuesta otra vez"
     );
     ApiError::conflict("answered_already", message)
 }

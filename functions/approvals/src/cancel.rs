@@ -8,10 +8,11 @@ use axum::extract::State;
 use ecf::messages::Anecf;
 use ecf::{Encf, Environment, FechaHora, Node, ReceiptType};
 use ecf_api::{
-    ApiError, Caller, CodedError, FieldError, Fields, FromFields, Instant, PathId, TaxauthResponse, ValidJson,
+    ApiError, Caller, CodedError, FieldError, Fields, FromFields, Instant, PathId, Spoken, TaxauthResponse, ValidJson,
     ValidationError,
 };
 use ecf_certificates::signing_identity;
+use ecf_language::{Bilingual, Say, say};
 use ecf_store::{
     AnnulmentId, ArtifactKind, ExchangeJob, Scope,
     annulments::{Annulment, AnnulmentCreated, AnnulmentState, NumberRange, quantity},
@@ -75,13 +76,19 @@ impl FromFields for CancelRequest {
             }
         }
         if let Some(twice) = overlap(&ranges) {
-            let msg = format!("{twice} is in two of the ranges: name each number once");
+            let msg = say!(
+                "{twice} is in two of the ranges: name each number once",
+                "{twice} está en dos de las secuencias: nombre cada número una sola vez"
+            );
             fields.reject_value("cancellations", "ranges_overlap", msg);
         }
         let numbers = quantity(&ranges);
         if numbers > MOST_NUMBERS {
-            let msg = format!(
-                "the ranges have {numbers} numbers, at most {MOST_NUMBERS} are annulled at a time: send several requests, each with an idempotency_key of its own"
+            let msg = say!(
+                "the ranges have {numbers} numbers, at most {MOST_NUMBERS} are annulled at a time: send several \
+                 requests, each with an idempotency_key of its own",
+                "las secuencias tienen {numbers} números, se anulan {MOST_NUMBERS} como máximo a la vez: envíe \
+                 varias peticiones, cada una con su propia idempotency_key"
             );
             fields.reject_value("cancellations", "too_many_numbers", msg);
         }
@@ -97,16 +104,16 @@ struct Wrong {
     member: &'static str,
     kind: &'static str,
     code: &'static str,
-    msg: String,
+    msg: Bilingual,
 }
 
 impl Wrong {
-    fn value(member: &'static str, code: &'static str, msg: impl Into<String>) -> Self {
+    fn value(member: &'static str, code: &'static str, msg: Bilingual) -> Self {
         Self {
             member,
             kind: "value_error",
             code,
-            msg: msg.into(),
+            msg,
         }
     }
 
@@ -129,23 +136,26 @@ fn unknown(entry: &Node) -> impl Iterator<Item = &str> {
 fn range(entry: &Node) -> Result<NumberRange, Wrong> {
     let text = |member: &'static str| {
         let (kind, msg) = match entry.get(member) {
-            None | Some(Node::Null) => ("missing", "Field required"),
+            None | Some(Node::Null) => ("missing", say!("Field required", "campo obligatorio")),
             Some(value) => match value.as_scalar() {
                 Some(text) => return Ok(text.to_owned()),
-                None => ("string_type", "Input should be a valid string"),
+                None => (
+                    "string_type",
+                    say!("Input should be a valid string", "se espera un texto"),
+                ),
             },
         };
         Err(Wrong {
             member,
             kind,
             code: kind,
-            msg: msg.to_owned(),
+            msg,
         })
     };
     let ecf_type = text("ecf_type")?;
     let ecf_type: ReceiptType = ecf_type
         .parse()
-        .map_err(|error: ecf::UnknownReceiptType| Wrong::value("ecf_type", "value_error", error.to_string()))?;
+        .map_err(|error: ecf::UnknownReceiptType| Wrong::value("ecf_type", "value_error", error.say()))?;
     let number = |member: &'static str| {
         let given = text(member)?;
         let encf = match given.parse::<u64>() {
@@ -153,15 +163,18 @@ fn range(entry: &Node) -> Result<NumberRange, Wrong> {
             Err(_) => given.parse::<Encf>().ok(),
         };
         let encf = encf.ok_or_else(|| {
-            let msg = format!(
+            let msg = say!(
                 "{given:?} is neither a sequence from 1 to {} nor an e-NCF such as E{ecf_type}0000000101",
+                "{given:?} no es una secuencia de 1 a {} ni un e-NCF como E{ecf_type}0000000101",
                 Encf::MAX_SEQUENCE
             );
             Wrong::value(member, "value_error", msg)
         })?;
         if encf.receipt_type() != ecf_type {
-            let msg = format!(
+            let msg = say!(
                 "{encf} is of type {0}, but ecf_type is {ecf_type}: give a number of type {ecf_type}, or ecf_type {0}",
+                "{encf} es del tipo {0}, pero ecf_type es {ecf_type}: dé un número del tipo \
+                 {ecf_type}, o ecf_type {0}",
                 encf.receipt_type()
             );
             return Err(Wrong::value(member, "type_mismatch", msg));
@@ -170,13 +183,19 @@ fn range(entry: &Node) -> Result<NumberRange, Wrong> {
     };
     let (from, to) = (number("sequence_from")?, number("sequence_to")?);
     if from.sequence() > to.sequence() {
-        let msg = format!("the range ends at {to}, before it begins at {from}: exchange sequence_from and sequence_to");
+        let msg = say!(
+            "the range ends at {to}, before it begins at {from}: exchange sequence_from and sequence_to",
+            "la secuencia termina en {to}, antes de empezar en {from}: intercambie sequence_from y sequence_to"
+        );
         return Err(Wrong::value("sequence_to", "range_reversed", msg));
     }
     if entry.get("quantity").is_some_and(|quantity| !quantity.is_null()) {
         let has = to.sequence() - from.sequence() + 1;
         if text("quantity")?.parse() != Ok(has) {
-            let msg = format!("{from} to {to} are {has} numbers: write {has}, or leave quantity out");
+            let msg = say!(
+                "{from} to {to} are {has} numbers: write {has}, or leave quantity out",
+                "{from} a {to} son {has} números: escriba {has}, u omita quantity"
+            );
             return Err(Wrong::value("quantity", "quantity_mismatch", msg));
         }
     }
@@ -198,7 +217,8 @@ pub(crate) struct CancellationView {
     public_id: String,
     /// `pending`: the tax authority is asked again, for days. `accepted`. `refused`: the numbers are as they were. `given_up`.
     status: &'static str,
-    message: String,
+    #[schema(value_type = String)]
+    message: Spoken,
     #[serde(flatten)]
     response: TaxauthResponse,
     cancellations: Vec<CancelledRange>,
@@ -213,10 +233,12 @@ pub(crate) struct CancellationView {
 impl From<&Annulment> for CancellationView {
     fn from(annulment: &Annulment) -> Self {
         let state = match annulment.state {
-            AnnulmentState::Pending => "the tax authority has not answered yet",
-            AnnulmentState::Accepted => "the numbers are annulled",
-            AnnulmentState::Refused => "the tax authority refuses",
-            AnnulmentState::GivenUp => "the tax authority could not be asked",
+            AnnulmentState::Pending => say!("the tax authority has not answered yet", "la DGII aún no responde"),
+            AnnulmentState::Accepted => say!("the numbers are annulled", "los números están anulados"),
+            AnnulmentState::Refused => say!("the tax authority refuses", "la DGII la rechaza"),
+            AnnulmentState::GivenUp => {
+                say!("the tax authority could not be asked", "no se pudo preguntar a la DGII")
+            }
         };
         let ranges = annulment.ranges.iter().map(|(from, to)| CancelledRange {
             ecf_type: from.receipt_type().as_str(),
@@ -227,10 +249,10 @@ impl From<&Annulment> for CancellationView {
         Self {
             public_id: annulment.id.to_string(),
             status: annulment.state.as_str(),
-            message: match &annulment.words {
-                Some(words) => format!("{state}: {words}"),
-                None => state.to_owned(),
-            },
+            message: Spoken(match &annulment.words {
+                Some(words) => say!([state], "{state}: {words}", "{state}: {words}"),
+                None => state,
+            }),
             response: TaxauthResponse::of(annulment.answer.as_deref()),
             cancellations: ranges.collect(),
             quantity: annulment.quantity(),
@@ -269,7 +291,10 @@ pub(crate) async fn cancel(
         return Ok(Json((&existing).into()));
     }
     if caller.environment() == Environment::CerteCF {
-        let message = "the tax authority annuls no numbers in CerteCF";
+        let message = say!(
+            "the tax authority annuls no numbers in CerteCF",
+            "la DGII no anula números en CerteCF"
+        );
         return Err(ApiError::conflict("annulment_not_offered", message));
     }
     check_ranges(&app, scope, &request.cancellations).await?;
@@ -279,8 +304,9 @@ pub(crate) async fn cancel(
         .await?;
     if !used.is_empty() {
         let used: Vec<String> = used.iter().map(ToString::to_string).collect();
-        let message = format!(
+        let message = say!(
             "a receipt that was sent, or another annulment, has {}: what was sent is annulled by a credit note",
+            "un comprobante enviado, u otra anulación, tiene {}: lo enviado se anula con una nota de crédito",
             used.join(", ")
         );
         return Err(ApiError::conflict("numbers_used", message));
@@ -383,8 +409,11 @@ async fn check_ranges(app: &App, scope: &Scope, cancellations: &[NumberRange]) -
                 place.to_string(),
                 "sequence_from".to_owned(),
             ];
-            let msg = format!(
-                "the company's ranges do not hold all numbers from {from} to {to}: register the range first with POST /api/v1/client/sequences"
+            let msg = say!(
+                "the company's ranges do not hold all numbers from {from} to {to}: register the range first with \
+                 POST /api/v1/client/sequences",
+                "las secuencias de la empresa no contienen todos los números de {from} a {to}: registre primero la \
+                 secuencia con POST /api/v1/client/sequences"
             );
             FieldError::new(loc, "outside_ranges", msg).with_input(&Node::Text(from.to_string().into()))
         })

@@ -68,7 +68,7 @@ impl App {
     async fn announce(&self, scope: &Scope, news: &AnnouncementId) {
         if let Err(error) = ecf_webhooks::enqueue_announcement(&self.exchange.queues, scope, news).await {
             let error = ecf_runtime::telemetry::chain(&error);
-            tracing::warn!(%error, "news was not queued; it goes by the due index");
+            tracing::warn!(%error, "an event was not enqueued; housekeeping enqueues it");
         }
     }
 }

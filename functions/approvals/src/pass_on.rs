@@ -12,6 +12,7 @@ use ecf::messages::acecf::DetalleAprobacionComercial;
 use ecf::{Encf, Environment, ReceiptType, Rnc};
 use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
 use ecf_exchange::answer::{self, NotTaken, SignedAnswer};
+use ecf_language::{Say, say};
 use ecf_store::{
     ApprovalId, ArtifactKind, Scope,
     approvals::{Approval, ApprovalCreated, ApprovalWay, Transmission},
@@ -66,8 +67,9 @@ impl FromFields for PassOnRequest {
         if let (Some(encf), Some(ecf_type)) = (&encf, ecf_type)
             && encf.receipt_type() != ecf_type
         {
-            let msg = format!(
+            let msg = say!(
                 "{encf} is of type {0}, not {ecf_type}: give ecf_type {0}",
+                "{encf} es del tipo {0}, no {ecf_type}: dé ecf_type {0}",
                 encf.receipt_type()
             );
             fields.reject_value("ecf_type", "type_mismatch", msg);
@@ -264,7 +266,10 @@ fn agrees(request: &PassOnRequest, detail: &DetalleAprobacionComercial) -> Resul
         .filter(|(_, _, given, signed)| signed.as_ref() != Some(given))
         .map(|(field, element, given, signed)| {
             let signed = signed.unwrap_or_else(|| "missing".to_owned());
-            let msg = format!("{field} is {given}, but {element} in signed_xml is {signed}");
+            let msg = say!(
+                "{field} is {given}, but {element} in signed_xml is {signed}",
+                "{field} es {given}, pero {element} en signed_xml es {signed}"
+            );
             FieldError::new(["body", field], "value_error", msg)
                 .with_code("differs_from_signed_xml")
                 .with_input(&ecf::Node::Text(given.into()))
@@ -302,7 +307,7 @@ fn refused_xml(NotTaken { code, why }: NotTaken) -> ApiError {
 }
 
 fn refused_url(given: &str, error: &ecf_webhooks::UrlError) -> ApiError {
-    let field = FieldError::new(["body", "receiver_url"], "value_error", error.to_string())
+    let field = FieldError::new(["body", "receiver_url"], "value_error", error.say())
         .with_code("url_error")
         .with_input(&ecf::Node::Text(given.into()))
         .with_ctx("error", error.to_string());

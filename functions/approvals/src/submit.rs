@@ -14,6 +14,7 @@ use ecf::messages::acecf::Answered;
 use ecf::{Amounts, Encf, Environment, Fecha, FechaHora, Monto, ReceiptType, Rnc, Texto};
 use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
 use ecf_certificates::signing_identity;
+use ecf_language::{Bilingual, Say, say};
 use ecf_store::{
     ApprovalId, ArtifactKind, ContentHash, Scope,
     approvals::{Approval, ApprovalWay, Transmission},
@@ -80,7 +81,7 @@ impl FromFields for SubmitRequest {
         let monto_total = monto_total.and_then(|text| match Monto::parse(&text, Amounts::Verbatim) {
             Ok(monto) => Some(monto),
             Err(error) => {
-                fields.reject("monto_total", "value_error", error.to_string());
+                fields.reject("monto_total", "value_error", error.say());
                 None
             }
         });
@@ -94,19 +95,24 @@ impl FromFields for SubmitRequest {
             // The published client sends 31 by default.
             && ecf_type != ReceiptType::E31
         {
-            let msg = format!(
+            let msg = say!(
                 "{encf} is of type {0}, not {ecf_type}: give ecf_type {0}",
+                "{encf} es del tipo {0}, no {ecf_type}: dé ecf_type {0}",
                 encf.receipt_type()
             );
             fields.reject_value("ecf_type", "type_mismatch", msg);
         }
         if reason.is_some() && estado == Some(EstadoAprobacion::Aceptado) {
-            let msg = "a reason belongs to a rejection (estado 2)";
+            let msg = say!(
+                "a reason belongs to a rejection (estado 2)",
+                "un motivo va con un rechazo (estado 2)"
+            );
             fields.reject_value("detalle_motivo_rechazo", "reason_not_allowed", msg);
         }
         if let Some(encf) = encf.filter(|encf| !encf.receipt_type().is_approved_by_buyers()) {
-            let msg = format!(
+            let msg = say!(
                 "receipts of type {} are not approved by their buyers",
+                "los comprobantes del tipo {} no los aprueba su comprador",
                 encf.receipt_type()
             );
             fields.reject_value("encf", "type_not_approved", msg);
@@ -178,7 +184,12 @@ pub(crate) async fn submit(
         // Step 3 of the certification approves receipts of a workbook, which are never delivered to the inbox.
         None if environment == Environment::CerteCF => {}
         None => {
-            let message = format!("{} of {} is not in the inbox", request.encf, request.rnc_emisor);
+            let message = say!(
+                "{} of {} is not in the inbox",
+                "{} de {} no está en la bandeja de entrada",
+                request.encf,
+                request.rnc_emisor
+            );
             return Err(ApiError::conflict("not_received", message));
         }
     }
@@ -275,23 +286,47 @@ async fn check_accepted(app: &App, scope: &Scope, identity: &Identity, item: &In
     let state = session.receipt_state(query).await.map_err(no_answer)?;
     // A different code means another document with the same number. An answer without a code proves nothing.
     match state.codigo_seguridad {
-        Some(other) if other != code => return Err(not_accepted("has another document of this number")),
+        Some(other) if other != code => {
+            return Err(not_accepted(say!(
+                "has another document of this number",
+                "tiene otro documento con este número"
+            )));
+        }
         None if state.judged.verdict.is_acceptance() => {
-            return Err(acceptance_unknown("its answer names no document", RETRY_AFTER));
+            return Err(acceptance_unknown(
+                say!(
+                    "its answer names no document",
+                    "su respuesta no nombra ningún documento"
+                ),
+                RETRY_AFTER,
+            ));
         }
         _ => {}
     }
     match state.judged.verdict {
         Estado::Accepted | Estado::ConditionallyAccepted => Ok(()),
-        Estado::Rejected { .. } => Err(not_accepted("rejected the receipt")),
-        Estado::NotFound => Err(not_accepted("does not have the receipt yet")),
-        Estado::InProcess => Err(not_accepted("has not decided about the receipt yet")),
-        Estado::Unclear => Err(acceptance_unknown("its answer names no state", RETRY_AFTER)),
+        Estado::Rejected { .. } => Err(not_accepted(say!("rejected the receipt", "rechazó el comprobante"))),
+        Estado::NotFound => Err(not_accepted(say!(
+            "does not have the receipt yet",
+            "aún no tiene el comprobante"
+        ))),
+        Estado::InProcess => Err(not_accepted(say!(
+            "has not decided about the receipt yet",
+            "aún no decide sobre el comprobante"
+        ))),
+        Estado::Unclear => Err(acceptance_unknown(
+            say!("its answer names no state", "su respuesta no nombra ningún estado"),
+            RETRY_AFTER,
+        )),
     }
 }
 
-fn not_accepted(what_it_did: &str) -> ApiError {
-    let message = format!("the tax authority {what_it_did}: only what it accepted can be approved or rejected");
+fn not_accepted(what_it_did: Bilingual) -> ApiError {
+    let message = say!(
+        [what_it_did],
+        "the tax authority {what_it_did}: only what it accepted can be approved or rejected",
+        "la DGII {what_it_did}: solo lo que ella aceptó se puede aprobar o rechazar"
+    );
     ApiError::conflict("not_accepted", message)
 }
 
@@ -308,11 +343,17 @@ async fn security_code(app: &App, scope: &Scope, item: &InboxItem) -> Result<Str
 
 fn no_answer(error: TaxAuthError) -> ApiError {
     let retry_after = error.retry_after().unwrap_or(RETRY_AFTER);
-    acceptance_unknown(&error.to_string(), retry_after).caused_by(error)
+    // What failed is in English: names of services and states of connections.
+    let why = say!("{error}", "no responde");
+    acceptance_unknown(why, retry_after).caused_by(error)
 }
 
-fn acceptance_unknown(why: &str, retry_after: Duration) -> ApiError {
-    let message = format!("the tax authority cannot say now whether it accepted the receipt: {why}");
+fn acceptance_unknown(why: Bilingual, retry_after: Duration) -> ApiError {
+    let message = say!(
+        [why],
+        "the tax authority cannot say now whether it accepted the receipt: {why}",
+        "la DGII no puede decir ahora si aceptó el comprobante: {why}"
+    );
     ApiError::unavailable_because("taxauth_unavailable", message, retry_after)
 }
 
@@ -323,7 +364,10 @@ pub(crate) fn differs(
     given: &dyn std::fmt::Display,
     expected: &dyn std::fmt::Display,
 ) -> ApiError {
-    let msg = format!("{field} is {given}, {expected} was expected");
+    let msg = say!(
+        "{field} is {given}, {expected} was expected",
+        "{field} es {given}, se esperaba {expected}"
+    );
     let error = FieldError::new(["body", field], "value_error", msg)
         .with_code(code)
         .with_input(&ecf::Node::Text(given.to_string().into()))

@@ -2,7 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use ecf_api::{ApiError, Caller, CodedError, Instant, PathId, TaxauthResponse, ValidationError};
+use ecf_api::{ApiError, Caller, CodedError, Instant, PathId, Spoken, TaxauthResponse, ValidationError};
+use ecf_language::{Bilingual, say};
 use ecf_store::{
     ApprovalId,
     approvals::{Approval, Transmission, TransmissionState},
@@ -19,7 +20,8 @@ pub(crate) struct ApprovalView {
     /// `pending`: it is still being sent, for days if necessary. `completed`: every recipient has it. `refused`: the issuer or the
     /// tax authority refused it. `failed`: one of them could not be reached for days.
     status: &'static str,
-    message: String,
+    #[schema(value_type = String)]
+    message: Spoken,
     #[serde(flatten)]
     response: TaxauthResponse,
     /// `submit`, `outbound` or `inbound`.
@@ -73,14 +75,16 @@ impl From<&Approval> for ApprovalView {
         } else {
             "completed"
         };
+        let (issuer, authority) = (in_words(&approval.issuer), in_words(&approval.authority));
+        let message = say!(
+            [issuer, authority],
+            "issuer: {issuer}; tax authority: {authority}",
+            "emisor: {issuer}; DGII: {authority}"
+        );
         Self {
             public_id: approval.id.to_string(),
             status,
-            message: format!(
-                "issuer: {}; tax authority: {}",
-                in_words(&approval.issuer),
-                in_words(&approval.authority)
-            ),
+            message: message.into(),
             response: TaxauthResponse::of(approval.authority_answer.as_deref()),
             direction: approval.way.as_str(),
             encf: approval.encf.to_string(),
@@ -97,18 +101,18 @@ impl From<&Approval> for ApprovalView {
     }
 }
 
-fn in_words(told: &Transmission) -> String {
+fn in_words(told: &Transmission) -> Bilingual {
     let state = match told.state {
-        TransmissionState::Pending => "not told yet",
-        TransmissionState::Taken => "told",
-        TransmissionState::Refused => "refuses",
-        TransmissionState::NotListed => "receives nothing electronically",
-        TransmissionState::NotNeeded => "need not be told",
-        TransmissionState::GivenUp => "could not be told",
+        TransmissionState::Pending => say!("not told yet", "aún sin informar"),
+        TransmissionState::Taken => say!("told", "informado"),
+        TransmissionState::Refused => say!("refuses", "rechaza"),
+        TransmissionState::NotListed => say!("receives nothing electronically", "no recibe nada electrónicamente"),
+        TransmissionState::NotNeeded => say!("need not be told", "no hay que informarle"),
+        TransmissionState::GivenUp => say!("could not be told", "no se le pudo informar"),
     };
     match &told.words {
-        Some(words) => format!("{state} ({words})"),
-        None => state.to_owned(),
+        Some(words) => say!([state], "{state} ({words})", "{state} ({words})"),
+        None => state,
     }
 }
 

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use ecf_api::{ApiError, Caller, CodedError, DateRange, FieldError, ValidQuery, ValidationError};
 use ecf_evidence::audit::{ArchiveRequest, AuditError, Plan, TooLarge};
+use ecf_language::say;
 use ecf_store::{exports::StoredExport, fiscal_day};
 use futures::stream;
 use http::{HeaderValue, header};
@@ -107,8 +108,11 @@ fn too_large(found: &TooLarge) -> ApiError {
         .iter()
         .map(|range| json!({ "date_from": instant(range.from), "date_to": instant(range.to) }))
         .collect();
-    let msg = format!(
-        "the archive would have about {} MB, at most {} MB are sent at once: ask for the {} ranges in ctx.ranges one by one, or have the operator export it",
+    let msg = say!(
+        "the archive would have about {} MB, at most {} MB are sent at once: ask for the {} ranges in ctx.ranges one \
+         by one, or have the operator export it",
+        "el archivo tendría unos {} MB, se envían {} MB como máximo a la vez: pida uno por uno los {} rangos de \
+         ctx.ranges, o pida al operador que lo exporte",
         megabytes(found.estimated_bytes),
         megabytes(LIMIT_BYTES),
         ranges.len()
@@ -124,7 +128,10 @@ fn failed(error: AuditError) -> ApiError {
     match error {
         AuditError::Store(error) => error.into(),
         AuditError::Certificate(error) => {
-            let message = "the company's certificate does not open any more: upload its P12 again";
+            let message = say!(
+                "the company's certificate does not open any more: upload its P12 again",
+                "el certificado de la empresa ya no abre: suba su P12 otra vez"
+            );
             ApiError::conflict("certificate_unusable", message).caused_by(error)
         }
         error => ApiError::internal(error),

@@ -5,8 +5,9 @@
 
 use axum::Json;
 use axum::extract::State;
-use ecf_api::{Caller, CodedError, Form, FromForm, Instant, ValidForm, ValidationError};
+use ecf_api::{Caller, CodedError, Form, FromForm, Instant, Spoken, ValidForm, ValidationError};
 use ecf_certificates::{LARGEST_P12_BYTES, Owner};
+use ecf_language::{Bilingual, Say, say};
 use serde::Serialize;
 use utoipa::ToSchema;
 use xmldsig::{InspectedCertificate, InspectedKey, Inspection, P12Problem, Protection, inspect_pkcs12};
@@ -105,10 +106,12 @@ struct CertificateDetailView {
 struct ProblemView {
     /// Stays the same for the same problem.
     code: &'static str,
-    message: String,
+    #[schema(value_type = String)]
+    message: Spoken,
     /// Whether the file cannot be used because of it.
     fatal: bool,
-    what_to_do: Option<&'static str>,
+    #[schema(value_type = Option<String>)]
+    what_to_do: Option<Spoken>,
 }
 
 /// Examinar un P12
@@ -226,33 +229,79 @@ impl From<&P12Problem> for ProblemView {
     fn from(problem: &P12Problem) -> Self {
         Self {
             code: problem.code(),
-            message: problem.to_string(),
+            message: problem.say().into(),
             fatal: problem.is_fatal(),
-            what_to_do: what_to_do(problem),
+            what_to_do: what_to_do(problem).map(Into::into),
         }
     }
 }
 
 /// The correction of a problem, unless its message says it already.
-fn what_to_do(problem: &P12Problem) -> Option<&'static str> {
+fn what_to_do(problem: &P12Problem) -> Option<Bilingual> {
     Some(match problem.code() {
-        "wrong_password" => "type the PIN as the issuer gave it; letter case and ñ count, blanks around it too",
-        "other_format" => "export the certificate with its private key as PKCS#12 (.p12, .pfx)",
+        "wrong_password" => say!(
+            "type the PIN as the issuer gave it; letter case and ñ count, blanks around it too",
+            "escriba el PIN tal como lo dio el emisor; cuentan las mayúsculas y la ñ, y también los \
+         espacios alrededor"
+        ),
+        "other_format" => say!(
+            "export the certificate with its private key as PKCS#12 (.p12, .pfx)",
+            "exporte el certificado con su clave privada como PKCS#12 (.p12, .pfx)"
+        ),
         "mangled_as_text" | "mangled_as_utf8" | "mangled_without_nuls" | "mangled_line_ends" => {
-            "send the bytes as a binary file part; do not read the file as text on the way"
+            say!(
+                "send the bytes as a binary file part; do not read the file as text on the way",
+                "envíe los bytes como un archivo binario; no lea el archivo como texto por el camino"
+            )
         }
-        "damaged" => "download or export the file again and compare the sizes",
-        "no_key" | "key_mismatch" => "export the certificate again, together with its own private key",
-        "no_certificate" => "export the key again, together with its certificate",
-        "not_rsa" | "key_size" => "ask the issuer for a certificate with an RSA key of 2048 bits or more",
-        "expired" => "ask the issuer to renew the certificate",
-        "not_yet_valid" => "wait for the first day of its validity, or correct the clock of the machine that made it",
-        "key_usage" | "signer_is_authority" => "ask the issuer for a certificate for signing documents",
-        "not_chosen" => "nothing, unless this certificate should sign: then send a file with it alone",
-        "several_certificates" => "nothing, unless another one should sign: then send a file with it alone",
-        "no_mac" if problem.is_fatal() => "export the file again with a current tool, which adds an integrity check",
-        "no_mac" => "compare the SHA-256 of the certificate with the one that the issuer shows",
-        "weak_encryption" => "keep the file as you would keep the key without a PIN, or export it again with AES",
+        "damaged" => say!(
+            "download or export the file again and compare the sizes",
+            "descargue o exporte el archivo otra vez y compare los tamaños"
+        ),
+        "no_key" | "key_mismatch" => say!(
+            "export the certificate again, together with its own private key",
+            "exporte el certificado otra vez, junto con su propia clave privada"
+        ),
+        "no_certificate" => say!(
+            "export the key again, together with its certificate",
+            "exporte la clave otra vez, junto con su certificado"
+        ),
+        "not_rsa" | "key_size" => say!(
+            "ask the issuer for a certificate with an RSA key of 2048 bits or more",
+            "pida al emisor un certificado con una clave RSA de 2048 bits o más"
+        ),
+        "expired" => say!(
+            "ask the issuer to renew the certificate",
+            "pida al emisor que renueve el certificado"
+        ),
+        "not_yet_valid" => say!(
+            "wait for the first day of its validity, or correct the clock of the machine that made it",
+            "espere al primer día de su validez, o corrija el reloj de la máquina que lo hizo"
+        ),
+        "key_usage" | "signer_is_authority" => say!(
+            "ask the issuer for a certificate for signing documents",
+            "pida al emisor un certificado para firmar documentos"
+        ),
+        "not_chosen" => say!(
+            "change nothing, unless this certificate should sign: then send a file with it alone",
+            "no cambie nada, salvo que deba firmar este certificado: entonces envíe un archivo solo con él"
+        ),
+        "several_certificates" => say!(
+            "change nothing, unless another one should sign: then send a file with it alone",
+            "no cambie nada, salvo que deba firmar otro: entonces envíe un archivo solo con él"
+        ),
+        "no_mac" if problem.is_fatal() => say!(
+            "export the file again with a current tool, which adds an integrity check",
+            "exporte el archivo otra vez con una herramienta actual, que agrega una verificación de integridad"
+        ),
+        "no_mac" => say!(
+            "compare the SHA-256 of the certificate with the one that the issuer shows",
+            "compare el SHA-256 del certificado con el que muestra el emisor"
+        ),
+        "weak_encryption" => say!(
+            "keep the file as you would keep the key without a PIN, or export it again with AES",
+            "guarde el archivo como guardaría la clave sin PIN, o expórtelo otra vez con AES"
+        ),
         _ => return None,
     })
 }

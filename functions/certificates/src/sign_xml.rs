@@ -8,25 +8,13 @@ use axum::extract::State;
 use ecf::{Document, XmlError};
 use ecf_api::{ApiError, BODY_LIMIT_BYTES, Caller, CodedError, Download, FieldError, ValidationError};
 use ecf_certificates::signing_identity;
+use ecf_language::{Bilingual, Say, say};
 use hex::ToHex as _;
 use sha2::{Digest as _, Sha256};
 use xmldsig::{Limits, SignError, sign_foreign};
 
 use crate::App;
 use crate::xml_body::{XmlBody, XmlForm};
-
-/// Root elements that are rejected, with the route that signs them.
-const REFUSED: [(&str, &str); 6] = [
-    ("ECF", "issue it with POST /api/v1/ecf"),
-    ("RFCE", "the summary is made with the receipt by POST /api/v1/ecf"),
-    ("ARECF", "acknowledgements are signed when a receipt arrives"),
-    ("ACECF", "answer the receipt with POST /api/v1/ecf/acecf/submit"),
-    ("ANECF", "annul numbers with POST /api/v1/ecf/cancellations"),
-    (
-        "SemillaModel",
-        "the service fetches its own tokens from the tax authority",
-    ),
-];
 
 /// Firmar un XML del portal
 ///
@@ -78,29 +66,64 @@ fn check_root(xml: &[u8]) -> Result<(), ApiError> {
     let root = match Document::from_xml(xml) {
         Err(XmlError::Root { given, .. }) => given,
         Err(XmlError::ReceiptType(_)) | Ok(_) => "ECF".to_owned(),
-        Err(error) => return Err(refused("unreadable", error.to_string())),
+        Err(error) => return Err(refused("unreadable", error.say())),
     };
-    match REFUSED.iter().find(|(name, _)| name.eq_ignore_ascii_case(&root)) {
-        Some((_, instead)) => Err(refused(
+    match what_signs(&root) {
+        Some(instead) => Err(refused(
             "receipt_document",
-            format!("{root} is not signed here: {instead}"),
+            say!(
+                [instead],
+                "{root} is not signed here: {instead}",
+                "{root} no se firma aquí: {instead}"
+            ),
         )),
         None => Ok(()),
     }
+}
+
+/// The route that signs a document with this root element, for those that are rejected here.
+fn what_signs(root: &str) -> Option<Bilingual> {
+    Some(match root.to_ascii_uppercase().as_str() {
+        "ECF" => say!("issue it with POST /api/v1/ecf", "emítalo con POST /api/v1/ecf"),
+        "RFCE" => say!(
+            "the summary is made with the receipt by POST /api/v1/ecf",
+            "POST /api/v1/ecf hace el resumen junto con el comprobante"
+        ),
+        "ARECF" => say!(
+            "acknowledgements are signed when a receipt arrives",
+            "los acuses de recibo se firman cuando llega un comprobante"
+        ),
+        "ACECF" => say!(
+            "answer the receipt with POST /api/v1/ecf/acecf/submit",
+            "responda el comprobante con POST /api/v1/ecf/acecf/submit"
+        ),
+        "ANECF" => say!(
+            "annul numbers with POST /api/v1/ecf/cancellations",
+            "anule números con POST /api/v1/ecf/cancellations"
+        ),
+        "SEMILLAMODEL" => say!(
+            "the service fetches its own tokens from the tax authority",
+            "el servicio busca sus propios tokens en la DGII"
+        ),
+        _ => return None,
+    })
 }
 
 fn not_signed(error: SignError) -> ApiError {
     match error {
         SignError::AlreadySigned => refused(
             "already_signed",
-            "the document has a signature: take the file as the portal gave it".to_owned(),
+            say!(
+                "the document has a signature: take the file as the portal gave it",
+                "el documento tiene una firma: use el archivo tal como lo dio el portal"
+            ),
         ),
-        SignError::Xml(error) => refused("not_well_formed", error.to_string()),
+        SignError::Xml(error) => refused("not_well_formed", error.say()),
         other => ApiError::internal(other),
     }
 }
 
-fn refused(code: &'static str, msg: String) -> ApiError {
+fn refused(code: &'static str, msg: Bilingual) -> ApiError {
     let error = FieldError::new(["body"], "value_error", msg).with_code(code);
     ApiError::validation(vec![error])
 }

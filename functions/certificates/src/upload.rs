@@ -12,6 +12,7 @@ use ecf_api::{
     ValidationError,
 };
 use ecf_certificates::{Owner, Untrusted, open_p12, p12_warnings};
+use ecf_language::{Say, say};
 use ecf_store::{
     CertificateFile, IDENTITY_MAX_AGE, StoreError, certificate_summary,
     certificates::{CertificateActivated, CertificateSummary},
@@ -156,19 +157,32 @@ fn check_owner(
 ) -> Result<Option<FieldError>, ApiError> {
     let stated = match owner {
         Owner::Taxpayer | Owner::Delegate(_) => return Ok(None),
-        Owner::Other(stated) => format!("the certificate belongs to {stated}"),
-        Owner::Unstated => "the certificate does not say whose it is".to_owned(),
+        Owner::Other(stated) => say!(
+            "the certificate belongs to {stated}",
+            "el certificado pertenece a {stated}"
+        ),
+        Owner::Unstated => say!(
+            "the certificate does not say whose it is",
+            "el certificado no dice de quién es"
+        ),
     };
     if let Some(delegate) = delegate {
-        let msg = format!("{stated}, not to the delegate {delegate}");
+        let msg = say!(
+            [stated],
+            "{stated}, not to the delegate {delegate}",
+            "{stated}, no al delegado {delegate}"
+        );
         let error = FieldError::new(["body", "delegate"], "certificate_error", msg)
             .with_input(&Node::Text(delegate.as_str().into()))
             .with_code("owner");
         return Err(ApiError::validation(vec![error]));
     }
-    let msg = format!(
-        "{stated}, the company's RNC is {}: its holder needs the delegation *Firmante autorizado* at the tax authority; \
-         name the holder in `delegate` to confirm",
+    let msg = say!(
+        [stated],
+        "{stated}, the company's RNC is {}: its holder needs the delegation *Firmante autorizado* at the tax \
+         authority; name the holder in `delegate` to confirm",
+        "{stated}, el RNC de la empresa es {}: su titular necesita la delegación *Firmante autorizado* en la DGII; \
+         nombre al titular en `delegate` para confirmar",
         company.rnc
     );
     let finding = FieldError::new(["body", FIELDS.file], "certificate_error", msg)
@@ -183,8 +197,13 @@ fn check_owner(
 
 /// A warning only: the certificate signs, and the authority decides whether it accepts it.
 fn untrusted(company: &Company, reason: &Untrusted) -> FieldError {
-    let msg = format!(
-        "the certificate names the RNC {}, but does not verify the company: {reason}; whoever operates this deployment can verify it",
+    let reason = reason.say();
+    let msg = say!(
+        [reason],
+        "the certificate names the RNC {}, but does not verify the company: {reason}; whoever operates this \
+         deployment can verify it",
+        "el certificado nombra el RNC {}, pero no verifica la empresa: {reason}; quien opera este despliegue puede \
+         verificarla",
         company.rnc
     );
     FieldError::new(["body", FIELDS.file], "certificate_error", msg).with_code("untrusted_issuer")
@@ -193,7 +212,10 @@ fn untrusted(company: &Company, reason: &Untrusted) -> FieldError {
 /// A certificate serves every environment, also when an older client names one.
 fn other_environment(given: Option<Environment>, own: Environment) -> Option<FieldError> {
     let given = given.filter(|given| *given != own)?;
-    let msg = format!("the certificate serves every environment, {given} as well as {own}");
+    let msg = say!(
+        "the certificate serves every environment, {given} as well as {own}",
+        "el certificado sirve en todos los ambientes, tanto {given} como {own}"
+    );
     Some(FieldError::new(["body", "environment"], "value_error", msg).with_code("every_environment"))
 }
 
@@ -228,8 +250,9 @@ async fn activate(
     };
     let (activated, warning) = match activated {
         CertificateActivated::RncTaken => {
-            let msg = format!(
+            let msg = say!(
                 "another company is verified for the RNC {}: this one stays unverified",
+                "otra empresa está verificada con el RNC {}: esta queda sin verificar",
                 company.rnc
             );
             let warning = FieldError::new(["body", FIELDS.file], "value_error", msg).with_code("rnc_taken");
@@ -249,7 +272,10 @@ async fn activate(
 fn uploaded_meanwhile() -> ApiError {
     ApiError::conflict(
         "uploaded_meanwhile",
-        "another certificate was uploaded at the same time: send the one that is to sign again, by itself",
+        say!(
+            "another certificate was uploaded at the same time: send the one that is to sign again, by itself",
+            "se subió otro certificado al mismo tiempo: envíe otra vez, solo, el que debe firmar"
+        ),
     )
 }
 

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use ecf_api::{
     ApiError, BODY_LIMIT_BYTES, FieldError, Fields, Form, FormFile, FromFields, FromForm, ValidForm, ValidJson,
 };
+use ecf_language::say;
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
 use utoipa::ToSchema;
@@ -83,7 +84,11 @@ impl<S: Send + Sync> FromRequest<S> for XmlBody {
             }
         };
         if body.bytes.is_empty() {
-            let error = FieldError::new(place, "missing", "the document is empty");
+            let error = FieldError::new(
+                place,
+                "missing",
+                say!("the document is empty", "el documento está vacío"),
+            );
             return Err(ApiError::validation(vec![error]));
         }
         Ok(body)
@@ -93,6 +98,9 @@ impl<S: Send + Sync> FromRequest<S> for XmlBody {
 fn unread(rejection: axum::extract::rejection::BytesRejection) -> ApiError {
     match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => ApiError::payload_too_large(BODY_LIMIT_BYTES),
-        _ => ApiError::bad_request("incomplete_body", "the body did not arrive whole"),
+        _ => ApiError::bad_request(
+            "incomplete_body",
+            say!("the body did not arrive whole", "el cuerpo no llegó completo"),
+        ),
     }
 }

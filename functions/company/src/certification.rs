@@ -9,6 +9,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use ecf::Environment;
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, Instant, ValidJson, ValidationError};
+use ecf_language::say;
 use ecf_store::attempts::{Attempt, AttemptBegun};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -147,7 +148,10 @@ fn only_certification(caller: &Caller) -> Result<(), ApiError> {
         Environment::CerteCF => Ok(()),
         other => Err(ApiError::conflict(
             "certification_only",
-            format!("attempts belong to the certification: call with an API key of CerteCF, this one is of {other}"),
+            say!(
+                "attempts belong to the certification: call with an API key of CerteCF, this one is of {other}",
+                "los intentos son de la certificación: llame con una clave de API de CerteCF, esta es de {other}"
+            ),
         )),
     }
 }

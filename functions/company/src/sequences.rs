@@ -6,6 +6,7 @@ pub(crate) mod open;
 
 use ecf::{Environment, Fecha, Node, ReceiptType};
 use ecf_api::{ApiError, FieldError};
+use ecf_language::{Bilingual, Say, say};
 use ecf_store::numbers::{Numbering, Range, RangeState};
 use jiff::civil::Date;
 use serde::Serialize;
@@ -68,13 +69,17 @@ impl SequenceView {
 fn last_day(ecf_type: ReceiptType, given: Date, today: Fecha) -> Result<Fecha, ApiError> {
     let refuse = |code, msg| refused("valid_until", code, msg, Node::Text(given.to_string().into()));
     if !ecf_type.carries_expiry() {
-        let msg = format!("valid_until is {given}, but type {ecf_type} carries no expiry: leave it out");
+        let msg = say!(
+            "valid_until is {given}, but type {ecf_type} carries no expiry: leave it out",
+            "valid_until es {given}, pero el tipo {ecf_type} no lleva vencimiento: omítalo"
+        );
         return Err(refuse("expiry_not_carried", msg));
     }
-    let last_day = Fecha::try_from(given).map_err(|error| refuse("date_parsing", format!("valid_until: {error}")))?;
+    let last_day = Fecha::try_from(given).map_err(|error| refuse("date_parsing", error.say()))?;
     if last_day < today {
-        let msg = format!(
+        let msg = say!(
             "valid_until is {given}, which is past: today is {}; give the last day that the authority granted",
+            "valid_until es {given}, que ya pasó: hoy es {}; dé el último día que autorizó la DGII",
             today.date()
         );
         return Err(refuse("expiry_past", msg));
@@ -83,7 +88,7 @@ fn last_day(ecf_type: ReceiptType, given: Date, today: Fecha) -> Result<Fecha, A
 }
 
 /// 422 on one field, with the permanent code of the error.
-fn refused(field: &str, code: &'static str, msg: impl Into<String>, input: Node) -> ApiError {
+fn refused(field: &str, code: &'static str, msg: Bilingual, input: Node) -> ApiError {
     let error = FieldError::new(["body", field], "value_error", msg);
     ApiError::validation(vec![error.with_code(code).with_input(&input)])
 }
@@ -91,8 +96,9 @@ fn refused(field: &str, code: &'static str, msg: impl Into<String>, input: Node)
 fn overlaps(range: &Range) -> ApiError {
     ApiError::conflict(
         "sequence_overlaps",
-        format!(
+        say!(
             "the sequence {} of type {} has the numbers {} to {}: no number may be in two",
+            "la secuencia {} del tipo {} tiene los números {} a {}: ningún número puede estar en dos",
             range.id(),
             range.ecf_type,
             range.start,

@@ -5,6 +5,7 @@ use axum::{Extension, Json};
 use ecf::Environment;
 use ecf::rules::OnConditional;
 use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
+use ecf_language::say;
 use ecf_runtime::PublicAddress;
 use ecf_store::{
     FieldEdit,
@@ -210,8 +211,11 @@ async fn check_default(app: &App, caller: &Caller, environment: Environment) -> 
     if company.verified || environment == Environment::TesteCF {
         return Ok(());
     }
-    let msg = format!(
-        "{environment} needs a verified company: upload the taxpayer's own certificate, issued by an authority that this deployment trusts"
+    let msg = say!(
+        "{environment} needs a verified company: upload the taxpayer's own certificate, issued by an authority that \
+         this deployment trusts",
+        "{environment} necesita una empresa verificada: suba el certificado del propio contribuyente, emitido por \
+         una autoridad en la que confía este despliegue"
     );
     let error = FieldError::new(["body", "default_environment"], "value_error", msg)
         .with_code("company_unverified")

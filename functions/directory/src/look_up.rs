@@ -7,6 +7,7 @@ use axum::extract::State;
 use ecf::{Environment, Rnc};
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, Instant, ValidQuery, ValidationError};
 use ecf_certificates::signing_identity;
+use ecf_language::{Bilingual, say};
 use ecf_store::directory::DirectoryListing;
 use ecf_taxauth::{DirectoryError, Known, TaxAuthError, TokenError, Wanted};
 use jiff::Timestamp;
@@ -110,13 +111,26 @@ fn unknown(error: DirectoryError) -> ApiError {
 
 fn unasked(error: TaxAuthError) -> ApiError {
     let refused = |answer: &ecf_taxauth::Answer| {
-        let words = answer.words().unwrap_or_else(|| "without words".to_owned());
-        ApiError::conflict("taxauth_refused", format!("the tax authority refuses: {words}"))
+        let words = match answer.words() {
+            Some(words) => Bilingual::same(words),
+            None => say!("without words", "sin palabras"),
+        };
+        ApiError::conflict(
+            "taxauth_refused",
+            say!(
+                [words],
+                "the tax authority refuses: {words}",
+                "la DGII rechaza la consulta: {words}"
+            ),
+        )
     };
     match &error {
         TaxAuthError::NotOffered { environment, .. } => ApiError::conflict(
             "directory_not_offered",
-            format!("the tax authority has no directory in {environment}"),
+            say!(
+                "the tax authority has no directory in {environment}",
+                "la DGII no tiene directorio en {environment}"
+            ),
         ),
         TaxAuthError::Refused { answer, .. } | TaxAuthError::NoToken(TokenError::Refused(answer)) => {
             refused(answer).caused_by(error)
@@ -126,7 +140,10 @@ fn unasked(error: TaxAuthError) -> ApiError {
         }
         _ => ApiError::unavailable_because(
             "taxauth_unavailable",
-            format!("the tax authority's directory cannot be asked now: {error}"),
+            say!(
+                "the tax authority's directory cannot be asked now: {error}",
+                "no se puede consultar ahora el directorio de la DGII"
+            ),
             error.retry_after().unwrap_or(RETRY_AFTER),
         )
         .caused_by(error),
@@ -141,7 +158,7 @@ fn view(
     now: Timestamp,
 ) -> DirectoryView {
     if let Some(error) = &problem {
-        tracing::warn!(%environment, error = %ecf_runtime::telemetry::chain(error), "an old entry of the directory is told");
+        tracing::warn!(%environment, error = %ecf_runtime::telemetry::chain(error), "an outdated entry of the directory was answered");
     }
     let listed = listing.entry.is_some();
     let entry = listing.entry.unwrap_or_default();

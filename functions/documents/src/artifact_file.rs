@@ -7,6 +7,7 @@ use bytes::Bytes;
 use ecf::{Amounts, Monto, ReceiptState, ReceiptType, SUMMARY_THRESHOLD};
 use ecf_api::{ApiError, Download, Fields, FromFields, as_object};
 use ecf_evidence::{Files, Paper, PrintError};
+use ecf_language::{Bilingual, say};
 use ecf_ri::Format;
 use ecf_store::{
     ArtifactKind, Artifacts, ContentHash, Receipt,
@@ -143,9 +144,11 @@ async fn signed_xml(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, A
 
 async fn rfce(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiError> {
     if !goes_as_summary(receipt) {
-        let message = format!(
+        let message = say!(
             "an RFCE is of a type 32 below RD$250,000.00; this is a type {} of RD${}",
-            receipt.fiscal.ecf_type, receipt.fiscal.monto_total
+            "un RFCE es de un tipo 32 menor de RD$250,000.00; este es un tipo {} de RD${}",
+            receipt.fiscal.ecf_type,
+            receipt.fiscal.monto_total
         );
         return Err(not_applicable(message));
     }
@@ -169,11 +172,13 @@ fn response(receipt: &Receipt) -> Result<Bytes, ApiError> {
         return Ok(Bytes::from(response.get().to_owned()));
     }
     match receipt.state {
-        state if state.is_final() => Err(not_applicable(format!(
-            "the receipt is {state}: the tax authority never answered about it"
+        state if state.is_final() => Err(not_applicable(say!(
+            "the receipt is {state}: the tax authority never answered about it",
+            "el comprobante está {state}: la DGII nunca respondió sobre él"
         ))),
-        state => Err(not_ready(format!(
-            "the receipt is {state}: the tax authority has not answered yet"
+        state => Err(not_ready(say!(
+            "the receipt is {state}: the tax authority has not answered yet",
+            "el comprobante está {state}: la DGII aún no responde"
         ))),
     }
 }
@@ -184,15 +189,18 @@ async fn arecf(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiErr
         return stored(artifacts, receipt, ArtifactKind::Arecf, hash).await;
     }
     match delivery.map(|delivery| delivery.state) {
-        None | Some(DeliveryState::Pending) if receipt.fiscal.ecf_type.is_approved_by_buyers() => {
-            Err(not_ready("the buyer has not acknowledged the receipt".to_owned()))
-        }
-        None => Err(not_applicable(format!(
+        None | Some(DeliveryState::Pending) if receipt.fiscal.ecf_type.is_approved_by_buyers() => Err(not_ready(say!(
+            "the buyer has not acknowledged the receipt",
+            "el comprador no ha acusado recibo del comprobante"
+        ))),
+        None => Err(not_applicable(say!(
             "receipts of type {} are not sent to their buyers",
+            "los comprobantes del tipo {} no se envían a su comprador",
             receipt.fiscal.ecf_type
         ))),
-        Some(state) => Err(not_applicable(format!(
+        Some(state) => Err(not_applicable(say!(
             "the buyer acknowledged nothing: the delivery is {}",
+            "el comprador no acusó recibo: la entrega está en {}",
             state.as_str()
         ))),
     }
@@ -201,11 +209,13 @@ async fn arecf(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiErr
 async fn acecf(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiError> {
     match &receipt.buyer.answer {
         Some(answer) => stored(artifacts, receipt, ArtifactKind::Acecf, &answer.acecf).await,
-        None if receipt.fiscal.ecf_type.is_approved_by_buyers() => Err(not_ready(
-            "the buyer has neither approved nor rejected the receipt".to_owned(),
-        )),
-        None => Err(not_applicable(format!(
+        None if receipt.fiscal.ecf_type.is_approved_by_buyers() => Err(not_ready(say!(
+            "the buyer has neither approved nor rejected the receipt",
+            "el comprador no ha aprobado ni rechazado el comprobante"
+        ))),
+        None => Err(not_applicable(say!(
             "receipts of type {} are not approved by their buyers",
+            "los comprobantes del tipo {} no los aprueba su comprador",
             receipt.fiscal.ecf_type
         ))),
     }
@@ -213,10 +223,14 @@ async fn acecf(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiErr
 
 fn signed(receipt: &Receipt) -> Result<&Signed, ApiError> {
     receipt.fiscal.signed.as_ref().ok_or_else(|| match receipt.state {
-        state @ (ReceiptState::Cancelled | ReceiptState::Incapacity) => {
-            not_applicable(format!("the receipt is {state}: it was never signed"))
-        }
-        state => not_ready(format!("the receipt is {state}: it is not signed yet")),
+        state @ (ReceiptState::Cancelled | ReceiptState::Incapacity) => not_applicable(say!(
+            "the receipt is {state}: it was never signed",
+            "el comprobante está {state}: nunca se firmó"
+        )),
+        state => not_ready(say!(
+            "the receipt is {state}: it is not signed yet",
+            "el comprobante está {state}: aún no se firma"
+        )),
     })
 }
 
@@ -231,10 +245,10 @@ async fn stored(
     bytes.ok_or_else(|| ApiError::internal(format!("the {} of {id} is not in the bucket", kind.as_str())))
 }
 
-fn not_ready(message: String) -> ApiError {
+fn not_ready(message: Bilingual) -> ApiError {
     ApiError::conflict("artifact_not_ready", message)
 }
 
-fn not_applicable(message: impl Into<std::borrow::Cow<'static, str>>) -> ApiError {
+fn not_applicable(message: Bilingual) -> ApiError {
     ApiError::missing("artifact_not_applicable", message)
 }

@@ -3,6 +3,7 @@
 use axum::extract::{Path, State};
 use ecf::Node;
 use ecf_api::{ApiError, Caller, CodedError, Download, FieldError, ValidQuery, ValidationError};
+use ecf_language::say;
 use ecf_store::{ArtifactKind, ReceiptId};
 
 use crate::App;
@@ -56,7 +57,7 @@ fn no_such_type(given: &str) -> ApiError {
     let expected = ArtifactKind::PUBLIC
         .map(|kind| format!("'{}'", kind.as_str()))
         .join(", ");
-    let msg = format!("Input should be one of {expected}");
+    let msg = say!("Input should be one of {expected}", "debe ser uno de {expected}");
     let error = FieldError::new(["path", "artifact_type"], "enum", msg)
         .with_input(&Node::Text(given.into()))
         .with_ctx("expected", expected);

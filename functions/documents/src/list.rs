@@ -9,6 +9,7 @@ use ecf_api::{
     ApiError, Caller, CodedError, Cursor, DateRange, FieldError, Fields, FromFields, FullDocumentView, IssuedRange,
     ListView, Page, ValidQuery, ValidationError,
 };
+use ecf_language::say;
 use ecf_store::{
     Receipt, Scope, StoreError, Table,
     receipts::{ContentFilter, MOST_SEARCHED, PageRequest, ReceiptFilter, ReceiptPage, Searched},
@@ -170,9 +171,11 @@ fn too_many(query: &DocumentsQuery, total: u64) -> ApiError {
         (None, Some(_)) => "issued_from",
         (None, None) => "issued_to",
     };
-    let msg = format!(
-        "{total} receipts fit the other filters, and at most {MOST_SEARCHED} are searched by buyer or day of issue: narrow \
-         date_from and date_to, or add ecf_type or status"
+    let msg = say!(
+        "{total} receipts fit the other filters, and at most {MOST_SEARCHED} are searched by buyer or day of issue: \
+         narrow date_from and date_to, or add ecf_type or status",
+        "{total} comprobantes cumplen los demás filtros, y se buscan {MOST_SEARCHED} como máximo por comprador o día \
+         de emisión: acote date_from y date_to, o agregue ecf_type o status"
     );
     let error = FieldError::new(["query", name], "value_error", msg)
         .with_code("too_many_to_search")

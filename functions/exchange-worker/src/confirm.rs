@@ -73,7 +73,7 @@ async fn ask(
         Ok(answer) => answer,
         Err(error) => {
             let error = ecf_runtime::telemetry::chain(&error);
-            tracing::info!(inbox.id = %item.id, %error, "the authority did not say what it holds of a received receipt");
+            tracing::info!(inbox.id = %item.id, %error, "the tax authority did not confirm a received receipt");
             return Ok(None);
         }
     };
@@ -94,10 +94,10 @@ async fn record(exchange: &Exchange, scope: &Scope, item: &InboxItem, state: Aut
         .table
         .record_confirmation(scope, &item.id, state, now, &news)
         .await?;
-    tracing::info!(inbox.id = %item.id, encf = %item.encf, state = state.as_str(), "the authority's word on a received receipt is recorded");
+    tracing::info!(inbox.id = %item.id, encf = %item.encf, state = state.as_str(), "the tax authority's answer about a received receipt was recorded");
     if let Err(error) = ecf_webhooks::enqueue_announcement(&exchange.queues, scope, &news.id).await {
         let error = ecf_runtime::telemetry::chain(&error);
-        tracing::warn!(inbox.id = %item.id, %error, "the event is not queued; housekeeping will");
+        tracing::warn!(inbox.id = %item.id, %error, "the event was not enqueued; housekeeping enqueues it");
     }
     Ok(())
 }

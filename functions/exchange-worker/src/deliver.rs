@@ -225,7 +225,7 @@ async fn end(
         attempts,
     };
     exchange.table.end_delivery(scope, id, &end).await?;
-    tracing::info!(receipt.id = %id, state = state.as_str(), words = end.words.as_deref(), "a receipt's way to its buyer ended");
+    tracing::info!(receipt.id = %id, state = state.as_str(), words = end.words.as_deref(), "the delivery of a receipt to its buyer ended");
     Ok(())
 }
 
@@ -236,7 +236,7 @@ async fn again(
     attempts: u32,
     words: String,
 ) -> Result<(), StoreError> {
-    tracing::info!(receipt.id = %receipt.public_id, attempts, words, "a receipt did not reach its buyer");
+    tracing::info!(receipt.id = %receipt.public_id, attempts, words, "a receipt was not delivered to its buyer");
     let Some(wait) = waits::EXCHANGE.after(attempts.saturating_sub(1)) else {
         tracing::error!(receipt.id = %receipt.public_id, words, "a receipt could not be delivered to its buyer for days");
         let how = End::unsent(DeliveryState::GivenUp, words);

@@ -52,7 +52,7 @@ impl App {
 /// Runs one job. When the store fails, the job ends: its record is on the due index, which retries it within minutes.
 pub async fn handle(app: &App, job: ExchangeJob, _message: Message) -> Outcome<ExchangeJob> {
     if let Err(error) = run(app, &job).await {
-        tracing::warn!(error = %ecf_runtime::telemetry::chain(&error), "the store failed; the due index brings the job back");
+        tracing::warn!(error = %ecf_runtime::telemetry::chain(&error), "the store failed; housekeeping enqueues the job again");
     }
     Outcome::Done
 }

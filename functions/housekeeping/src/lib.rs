@@ -100,7 +100,7 @@ pub async fn run(app: &App) -> Result<(), StoreError> {
         failure.get_or_insert(error);
     }
     if let Err(error) = round.recount(now).await {
-        tracing::error!(error = %ecf_runtime::telemetry::chain(&error), "ranges could not be put up for a recount");
+        tracing::error!(error = %ecf_runtime::telemetry::chain(&error), "ranges could not be scheduled for a recount");
         failure.get_or_insert(error);
     }
     if let Err(error) = ranges::look_after_all(app).await {
@@ -169,7 +169,7 @@ async fn look_after(
         app.table.free_left_number(&receipt).await?;
     }
     if steps.is_empty() && receipt.outbox.is_empty() {
-        tracing::error!(receipt.id = %receipt.public_id, state = %receipt.state, "an overdue receipt that nothing can be done for");
+        tracing::error!(receipt.id = %receipt.public_id, state = %receipt.state, "an overdue receipt has no next step");
     }
     if calls_authority {
         round.record_unsent(&receipt);
@@ -178,7 +178,7 @@ async fn look_after(
         app.queues.send_next(&receipt, *step, Duration::ZERO).await?;
     }
     if calls_authority {
-        tracing::info!(receipt.id = %receipt.public_id, state = %receipt.state, due = %entry.at, %next, "an overdue receipt was queued");
+        tracing::info!(receipt.id = %receipt.public_id, state = %receipt.state, due = %entry.at, %next, "an overdue receipt was enqueued");
     }
     Ok(!steps.is_empty())
 }
@@ -325,7 +325,7 @@ async fn judge_p12(app: &App, entry: &DueEntry, now: Timestamp) -> Result<(), St
     }
     if app.table.company(&scope.company).await?.is_none() {
         app.vault.discard_certificate(&scope.company).await?;
-        tracing::warn!(company.id = %scope.company, "the P12 of a sign-up that failed is discarded");
+        tracing::warn!(company.id = %scope.company, "the P12 of a failed sign-up was deleted");
     }
     app.table.drop_unclaimed_p12(scope).await?;
     Ok(())

@@ -56,7 +56,7 @@ pub(crate) async fn look_after_all(app: &App) -> Result<(), StoreError> {
                 DueNumbers::Type(entry) => look_over(app, entry, now).await,
             };
             if let Err(error) = looked {
-                tracing::error!(?entry, error = %ecf_runtime::telemetry::chain(&error), "a range could not be looked after");
+                tracing::error!(?entry, error = %ecf_runtime::telemetry::chain(&error), "a range could not be checked");
                 // A failing range must not stay the first in every run.
                 let later = now + AFTER_FAILURE;
                 let put_off = match &entry {
@@ -83,7 +83,7 @@ async fn look_after(app: &App, entry: &DueRange, now: Timestamp) -> Result<(), S
         range = reviewed.range;
         more = reviewed.more;
         if reviewed.freed > 0 {
-            tracing::warn!(company.id = %entry.scope.company, range = %entry.id, freed = reviewed.freed, "numbers of dead requests are free again");
+            tracing::warn!(company.id = %entry.scope.company, range = %entry.id, freed = reviewed.freed, "numbers of failed requests were freed");
         }
         if !more {
             break;
@@ -115,7 +115,7 @@ async fn look_after_callers(app: &App, entry: &DueRange, range: Range, now: Time
     }
     let counted = app.table.used_numbers_of(scope, &range).await?;
     if !range.agrees(counted) {
-        tracing::warn!(company.id = %scope.company, range = %entry.id, used = range.used, counted = counted.used, "the count of used numbers is corrected");
+        tracing::warn!(company.id = %scope.company, range = %entry.id, used = range.used, counted = counted.used, "the count of used numbers was corrected");
     }
     // When this is refused, a number was used concurrently, and the range stays due.
     if app

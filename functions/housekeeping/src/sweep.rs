@@ -36,7 +36,11 @@ pub(crate) async fn run(app: &App, round: &Round<'_>) -> Result<(), StoreError> 
         let served = serve_all(app, round, due, &rooms, &failures, until).await;
         due = served.left;
         if served.queued > 0 {
-            tracing::info!(queued = served.queued, left = due.len(), "overdue records queued again");
+            tracing::info!(
+                queued = served.queued,
+                left = due.len(),
+                "overdue records enqueued again"
+            );
         }
         let now = Instant::now();
         if (due.is_empty() && !is_partial) || now + LOOK > end {
@@ -145,7 +149,7 @@ async fn serve_all(
                 moved.fetch_add(1, Ordering::Relaxed);
             }
             Err(error) => {
-                tracing::error!(record = ?entry.record, error = %ecf_runtime::telemetry::chain(&error), "an overdue record could not be queued");
+                tracing::error!(record = ?entry.record, error = %ecf_runtime::telemetry::chain(&error), "an overdue record could not be enqueued");
                 failures.of(&entry, error);
             }
         }

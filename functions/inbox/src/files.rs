@@ -4,6 +4,7 @@
 use axum::extract::State;
 use bytes::Bytes;
 use ecf_api::{ApiError, Caller, CodedError, Download, Fields, FromFields, PathId, ValidQuery, ValidationError};
+use ecf_language::say;
 use ecf_ri::{Design, Format, Mode, Options};
 use ecf_store::{
     ArtifactKind, InboxId,
@@ -126,7 +127,10 @@ pub(crate) async fn pdf(
     });
     let printed = printing.await.map_err(ApiError::internal)?;
     let printed = printed.map_err(|error| {
-        let message = "the document lacks what a print needs: read its XML";
+        let message = say!(
+            "the document lacks what a print needs: read its XML",
+            "al documento le falta lo que necesita una impresión: lea su XML"
+        );
         ApiError::conflict("not_printable", message).caused_by(error)
     })?;
     let mut document = format!("{}{}", item.rnc_emisor, item.encf);

@@ -4,6 +4,7 @@ use ecf::rules::{self, OnConditional};
 use ecf::totals::IscRates;
 use ecf::{Draft, Ecf, FailReason, Fecha, Grade, Node, Violation};
 use ecf_api::{ApiError, FieldError};
+use ecf_language::say;
 use ecf_store::companies::CompanySettings;
 use jiff::Timestamp;
 
@@ -67,7 +68,11 @@ pub(crate) fn refused(violations: Vec<Violation>) -> ApiError {
 fn foreign_issuer(issuer: &Issuer, given: Option<String>) -> ApiError {
     let given = given.unwrap_or_default();
     let loc = ["body", "payload", "Encabezado", "Emisor", "RNCEmisor"];
-    let msg = format!("RNCEmisor is {given}, but the API key belongs to {}", issuer.rnc);
+    let msg = say!(
+        "RNCEmisor is {given}, but the API key belongs to {}",
+        "RNCEmisor es {given}, pero la clave de API es de {}",
+        issuer.rnc
+    );
     let error = FieldError::new(loc, "value_error", msg)
         .with_code(FailReason::RncMismatch.as_str())
         .with_input(&Node::Text(given.as_str().into()))

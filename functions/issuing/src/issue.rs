@@ -14,6 +14,7 @@ use axum::response::{IntoResponse, Response};
 use ecf::{Ecf, Environment, FailReason, Numbered, ReceiptState};
 use ecf_api::{ApiError, Caller, CodedError, RecordingCaller, ValidJson, ValidQuery, ValidationError, Wait};
 use ecf_issuance::{create, note};
+use ecf_language::say;
 use ecf_store::{
     NextStep, Receipt, ReceiptId,
     numbers::Range,
@@ -178,7 +179,7 @@ pub(crate) async fn issue_one(
         None => match signer(app, caller.company(), now).await? {
             Signer::Here(identity) => issue_now(app, &issuance, &ecf, &identity, note).await?,
             Signer::OutOfReach(error) => {
-                tracing::warn!(receipt.id = %id, error = %ecf_runtime::telemetry::chain(&error), "the vault does not answer; the worker signs later");
+                tracing::warn!(receipt.id = %id, error = %ecf_runtime::telemetry::chain(&error), "Secrets Manager does not answer; the issuing worker signs the receipt later");
                 (
                     store_request(app, &issuance, &ecf, (ReceiptState::Received, now), note).await?,
                     None,
@@ -264,9 +265,17 @@ impl Record for NewRecord<'_> {
 fn number_taken(environment: Environment) -> ApiError {
     let message = match environment {
         Environment::CerteCF => {
-            "another receipt of this attempt has this eNCF; when the tax authority has reset the step, begin a new attempt with POST /api/v1/client/certification/attempts and send the numbers again"
+            say!(
+                "another receipt of this attempt has this eNCF; when the tax authority has reset the step, begin a \
+                 new attempt with POST /api/v1/client/certification/attempts and send the numbers again",
+                "otro comprobante de este intento tiene este eNCF; cuando la DGII haya reiniciado el paso, empiece \
+                 un intento nuevo con POST /api/v1/client/certification/attempts y envíe los números otra vez"
+            )
         }
-        _ => "another receipt has this eNCF; leave eNCF out to be given the next free number",
+        _ => say!(
+            "another receipt has this eNCF; leave eNCF out to be given the next free number",
+            "otro comprobante tiene este eNCF; omita eNCF para recibir el siguiente número libre"
+        ),
     };
     ApiError::conflict(FailReason::EncfAlreadyUsed.as_str(), message)
 }
@@ -284,7 +293,7 @@ async fn count(app: &App, caller: &Caller, receipt: &Receipt) {
         )
         .await;
     if let Err(error) = counted {
-        tracing::warn!(receipt.id = %receipt.public_id, error = %ecf_runtime::telemetry::chain(&error), "not counted");
+        tracing::warn!(receipt.id = %receipt.public_id, error = %ecf_runtime::telemetry::chain(&error), "the counters of the day were not updated");
     }
 }
 
@@ -296,6 +305,6 @@ async fn queue(app: &App, receipt: &Receipt) {
         _ => return,
     };
     if let Err(error) = queued {
-        tracing::warn!(receipt.id = %receipt.public_id, error = %ecf_runtime::telemetry::chain(&error), "next step not queued; housekeeping will");
+        tracing::warn!(receipt.id = %receipt.public_id, error = %ecf_runtime::telemetry::chain(&error), "the next job was not enqueued; housekeeping enqueues it");
     }
 }

@@ -8,6 +8,7 @@
 use ecf::{FailReason, Numbered, ReceiptState};
 use ecf_api::ApiError;
 use ecf_issuance::{StoredRequest, note};
+use ecf_language::say;
 use ecf_runtime::{Message, Outcome};
 use ecf_store::{
     ArtifactKind, IssuingJob, Receipt, ReceiptJob, StoreError,
@@ -27,7 +28,7 @@ use crate::stored::restored;
 pub async fn handle(app: &App, job: IssuingJob, _message: Message) -> Outcome<IssuingJob> {
     issue_stored(app, &job).await.unwrap_or_else(|error| {
         let IssuingJob::Issue(ReceiptJob { receipt, .. }) = &job;
-        tracing::warn!(receipt.id = %receipt, error = %ecf_runtime::telemetry::chain(&error), "the store failed; trying again");
+        tracing::warn!(receipt.id = %receipt, error = %ecf_runtime::telemetry::chain(&error), "the store failed; the job is retried");
         again(job)
     })
 }
@@ -54,7 +55,7 @@ async fn issue_stored(app: &App, IssuingJob::Issue(job): &IssuingJob) -> Result<
         Ok(SignedLater::Missing) => Ok(missing()),
         Err(error) if error.status().is_server_error() => {
             let (code, message) = error.summary();
-            tracing::warn!(receipt.id = %receipt.public_id, code, message, error = ?error, "not issued; trying again");
+            tracing::warn!(receipt.id = %receipt.public_id, code, message, error = ?error, "the receipt was not issued; the job is retried");
             Ok(again(IssuingJob::Issue(*job)))
         }
         Err(error) => fail(app, &receipt, error).await,
@@ -92,7 +93,12 @@ async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> 
     {
         return Err(ApiError::conflict(
             FailReason::NoteNotKept.as_str(),
-            "the receipt that it modifies was issued here after the note was kept, so the note does not count there",
+            say!(
+                "the receipt that it modifies was issued here after the note was kept, so the note does not count \
+                 there",
+                "el comprobante que modifica se emitió aquí después de guardar la nota, así que la nota no cuenta en \
+                 él"
+            ),
         ));
     }
     let identity = match signer(app, &scope.company, now).await? {
@@ -129,7 +135,10 @@ impl Record for StoredRecord<'_> {
         if self.receipt.note.is_some() && monto_total != *taken {
             return Err(ApiError::conflict(
                 FailReason::NoteChanged.as_str(),
-                format!("the note comes to {monto_total} now and has taken {taken} from its invoice"),
+                say!(
+                    "the note comes to {monto_total} now and has taken {taken} from its invoice",
+                    "la nota suma ahora {monto_total} y tomó {taken} de su factura"
+                ),
             ));
         }
         let table = &self.app.table;
@@ -158,7 +167,7 @@ async fn fail(app: &App, receipt: &Receipt, error: ApiError) -> Result<Outcome<I
     app.table
         .record_failed(&receipt.scope, receipt, failure, app.clock.now())
         .await?;
-    tracing::error!(receipt.id = %receipt.public_id, code, "a kept receipt could not be issued");
+    tracing::error!(receipt.id = %receipt.public_id, code, "a stored receipt could not be issued");
     Ok(Outcome::Done)
 }
 
@@ -180,12 +189,24 @@ fn remedy(code: &str) -> &'static str {
 
 fn number_taken() -> ApiError {
     let code = FailReason::EncfAlreadyUsed.as_str();
-    ApiError::conflict(code, "another receipt has this eNCF by now")
+    ApiError::conflict(
+        code,
+        say!(
+            "another receipt has this eNCF by now",
+            "otro comprobante ya tiene este eNCF"
+        ),
+    )
 }
 
 fn unreadable() -> ApiError {
     let code = FailReason::PayloadUnreadable.as_str();
-    ApiError::conflict(code, "the kept request cannot be read back")
+    ApiError::conflict(
+        code,
+        say!(
+            "the stored request cannot be read back",
+            "no se puede leer la petición guardada"
+        ),
+    )
 }
 
 fn missing() -> Outcome<IssuingJob> {

@@ -39,6 +39,7 @@ use axum::extract::FromRef;
 use axum::routing::{get, post};
 use ecf::StampHosts;
 use ecf_api::{ApiError, DocumentView, Keys};
+use ecf_language::say;
 use ecf_runtime::env::{Env, EnvError};
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
@@ -116,7 +117,10 @@ impl App {
         }
         Err(ApiError::unauthorized(
             "company_inactive",
-            "the company was deactivated and issues nothing; its operator knows why",
+            say!(
+                "the company was deactivated and issues nothing; its operator knows why",
+                "la empresa fue desactivada y no emite nada; su operador sabe por qué"
+            ),
         ))
     }
 

@@ -2,6 +2,7 @@
 
 use ecf::{Ecf, Encf, FailReason, Fecha, Node, ReceiptType};
 use ecf_api::{ApiError, FieldError};
+use ecf_language::{Bilingual, say};
 use ecf_store::{
     Scope,
     numbers::{CallerTake, NextNumber, Numbering, Range},
@@ -97,7 +98,11 @@ fn fits_document(ecf: &Ecf, number: Number) -> Result<Number, ApiError> {
         (Some(given), Some(authorised)) if given != authorised => Err(expiry_error(
             given,
             authorised,
-            format!("the range of {} is valid until {authorised}", number.encf),
+            say!(
+                "the range of {} is valid until {authorised}",
+                "la secuencia de {} es válida hasta {authorised}",
+                number.encf
+            ),
         )),
         _ => Ok(number),
     }
@@ -115,7 +120,10 @@ async fn foresee_expiry(app: &App, scope: &Scope, ecf: &Ecf, today: Fecha) -> Re
         Some(authorised) if authorised != given => Err(expiry_error(
             given,
             authorised,
-            format!("the range of the next number is valid until {authorised}"),
+            say!(
+                "the range of the next number is valid until {authorised}",
+                "la secuencia del próximo número es válida hasta {authorised}"
+            ),
         )),
         _ => Ok(()),
     }
@@ -126,9 +134,13 @@ fn given_expiry(ecf: &Ecf) -> Option<Fecha> {
 }
 
 /// The authority rejects a document whose expiry differs from the authorised one.
-fn expiry_error(given: Fecha, authorised: Fecha, what: String) -> ApiError {
+fn expiry_error(given: Fecha, authorised: Fecha, what: Bilingual) -> ApiError {
     let loc = ["body", "payload", "Encabezado", "IdDoc", "FechaVencimientoSecuencia"];
-    let msg = format!("FechaVencimientoSecuencia is {given}, but {what}");
+    let msg = say!(
+        [what],
+        "FechaVencimientoSecuencia is {given}, but {what}",
+        "FechaVencimientoSecuencia es {given}, pero {what}"
+    );
     let error = FieldError::new(loc, "value_error", msg)
         .with_code(ecf::codes::OTHER_EXPIRY)
         .with_input(&Node::Text(given.to_string().into()))
@@ -141,7 +153,10 @@ fn outside_ranges(encf: &Encf) -> ApiError {
     encf_error(
         FailReason::EncfOutsideRanges.as_str(),
         Some(encf),
-        format!("no active range of this company contains {encf}: register its range, or leave eNCF out"),
+        say!(
+            "no active range of this company contains {encf}: register its range, or leave eNCF out",
+            "ninguna secuencia activa de esta empresa contiene {encf}: registre su secuencia, u omita eNCF"
+        ),
     )
 }
 
@@ -149,8 +164,10 @@ fn expired(encf: &Encf, valid_until: Fecha) -> ApiError {
     encf_error(
         FailReason::EncfExpired.as_str(),
         Some(encf),
-        format!(
-            "the range that contains {encf} expired on {valid_until}: leave eNCF out, or give a number of another range"
+        say!(
+            "the range that contains {encf} expired on {valid_until}: leave eNCF out, or give a number of another \
+             range",
+            "la secuencia que contiene {encf} venció el {valid_until}: omita eNCF, o dé un número de otra secuencia"
         ),
     )
 }
@@ -158,8 +175,11 @@ fn expired(encf: &Encf, valid_until: Fecha) -> ApiError {
 fn numbered_by_service(encf: &Encf) -> ApiError {
     ApiError::conflict(
         FailReason::RangeNumberedByService.as_str(),
-        format!(
-            "the range that contains {encf} is numbered by this service: leave eNCF out, unless it is the number of a rejected receipt that the tax authority left free"
+        say!(
+            "the range that contains {encf} is numbered by this service: leave eNCF out, unless it is the number of \
+             a rejected receipt that the tax authority left free",
+            "la secuencia que contiene {encf} la numera este servicio: omita eNCF, salvo que sea el número de un \
+             comprobante rechazado que la DGII dejó libre"
         ),
     )
 }
@@ -169,21 +189,33 @@ fn nothing_to_take(why: NextNumber, ecf_type: ReceiptType, scope: &Scope, day: F
     let environment = scope.environment;
     let (code, msg) = match why {
         NextNumber::CallerNumbered => {
-            let message = format!("the ranges of type {ecf_type} are numbered by the caller: give eNCF");
+            let message = say!(
+                "the ranges of type {ecf_type} are numbered by the caller: give eNCF",
+                "las secuencias del tipo {ecf_type} las numera quien llama: dé eNCF"
+            );
             return ApiError::conflict(FailReason::RangeNumberedByCaller.as_str(), message);
         }
         NextNumber::Exhausted => (
             FailReason::RangeExhausted.as_str(),
-            format!("the ranges of type {ecf_type} have no number left"),
+            say!(
+                "the ranges of type {ecf_type} have no number left",
+                "las secuencias del tipo {ecf_type} no tienen números libres"
+            ),
         ),
         NextNumber::Expired => (
             FailReason::RangeExpired.as_str(),
-            format!("the ranges of type {ecf_type} have expired by {day}"),
+            say!(
+                "the ranges of type {ecf_type} have expired by {day}",
+                "las secuencias del tipo {ecf_type} vencieron a la fecha {day}"
+            ),
         ),
         NextNumber::NoRange | NextNumber::Taken { .. } => (
             FailReason::NoRange.as_str(),
-            format!(
-                "the company has no range of type {ecf_type} in {environment}: register one with POST /api/v1/client/sequences"
+            say!(
+                "the company has no range of type {ecf_type} in {environment}: register one with POST \
+                 /api/v1/client/sequences",
+                "la empresa no tiene secuencia del tipo {ecf_type} en {environment}: registre una con POST \
+                 /api/v1/client/sequences"
             ),
         ),
     };
@@ -191,7 +223,7 @@ fn nothing_to_take(why: NextNumber, ecf_type: ReceiptType, scope: &Scope, day: F
 }
 
 /// The kind is also the permanent code.
-fn encf_error(kind: &'static str, given: Option<&Encf>, msg: String) -> ApiError {
+fn encf_error(kind: &'static str, given: Option<&Encf>, msg: Bilingual) -> ApiError {
     let error = FieldError::new(["body", "payload", "Encabezado", "IdDoc", "eNCF"], kind, msg);
     let input = given.map_or(Node::Null, |encf| Node::Text(encf.to_string().into()));
     ApiError::validation(vec![error.with_input(&input)])

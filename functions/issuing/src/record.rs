@@ -64,7 +64,7 @@ pub(crate) fn particulars(numbered: &Numbered) -> Particulars {
 
 /// Reports an issued receipt to the operator: in the log and as a metric.
 pub(crate) fn report_issued(app: &App, receipt: &Receipt) {
-    tracing::info!(receipt.id = %receipt.public_id, company.id = %receipt.scope.company, ecf_type = %receipt.fiscal.ecf_type, "issued");
+    tracing::info!(receipt.id = %receipt.public_id, company.id = %receipt.scope.company, ecf_type = %receipt.fiscal.ecf_type, "receipt issued");
     let environment = receipt.scope.environment.as_str();
     app.metrics
         .emit(environment, &[(Metric::ReceiptsIssued, 1)], app.clock.now());

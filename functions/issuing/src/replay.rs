@@ -6,6 +6,7 @@
 use ecf::totals::IscRates;
 use ecf::{Draft, Fecha, Monto};
 use ecf_api::{ApiError, FieldError};
+use ecf_language::{Bilingual, say};
 use ecf_runtime::Metric;
 use ecf_store::Receipt;
 
@@ -43,7 +44,7 @@ pub(crate) fn compare(
     if differences.is_empty() {
         return Ok(None);
     }
-    tracing::info!(receipt.id = %existing.public_id, "a key was repeated with another request");
+    tracing::info!(receipt.id = %existing.public_id, "an idempotency key was repeated with another request");
     let environment = existing.scope.environment.as_str();
     app.metrics
         .emit(environment, &[(Metric::ReplaysDiffering, 1)], app.clock.now());
@@ -94,31 +95,34 @@ fn differences(
 
 fn warning(existing: &Receipt, differences: &[Difference]) -> FieldError {
     let named = match existing.encf() {
-        Some(encf) => format!("receipt {encf}"),
-        None => format!("receipt {}", existing.public_id),
+        Some(encf) => say!("receipt {encf}", "el comprobante {encf}"),
+        None => say!("receipt {}", "el comprobante {}", existing.public_id),
     };
     let shown = differences.iter().map(|difference| match &difference.values {
         Some((stored, given)) => {
             let or_none = |value: &String| {
                 if value.is_empty() {
-                    "none".to_owned()
+                    say!("none", "ninguno")
                 } else {
-                    value.clone()
+                    Bilingual::same(value.clone())
                 }
             };
-            format!(
-                "{} (there {}, here {})",
-                difference.name,
-                or_none(stored),
-                or_none(given)
+            let (name, stored, given) = (difference.name, or_none(stored), or_none(given));
+            say!(
+                [stored, given],
+                "{name} (there {stored}, here {given})",
+                "{name} (allí {stored}, aquí {given})"
             )
         }
-        None => difference.name.to_owned(),
+        None => Bilingual::same(difference.name),
     });
-    let msg = format!(
-        "this idempotency_key already has {named}, and no other was issued; this request differs in {}; use a new key for \
-         another document",
-        shown.collect::<Vec<_>>().join(", ")
+    let shown = Bilingual::joined(&shown.collect::<Vec<_>>(), ", ");
+    let msg = say!(
+        [named, shown],
+        "this idempotency_key already has {named}, and no other was issued; this request differs in {shown}; use a \
+         new key for another document",
+        "esta idempotency_key ya tiene {named}, y no se emitió otro; esta petición difiere en {shown}; use una clave \
+         nueva para otro documento"
     );
     let names: Vec<_> = differences.iter().map(|difference| difference.name).collect();
     let side = |pick: fn(&(String, String)) -> &String| -> serde_json::Map<String, serde_json::Value> {

@@ -176,7 +176,7 @@ pub(crate) async fn count_number(app: &App, receipt: &Receipt, counts_in: Option
         .count_callers_number(&receipt.scope, range, receipt, now)
         .await;
     if let Err(error) = counted {
-        tracing::warn!(receipt.id = %receipt.public_id, range = %range.id(), error = %ecf_runtime::telemetry::chain(&error), "the number was not counted");
+        tracing::warn!(receipt.id = %receipt.public_id, range = %range.id(), error = %ecf_runtime::telemetry::chain(&error), "the use of a number was not counted");
     }
 }
 

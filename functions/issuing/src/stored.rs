@@ -3,6 +3,7 @@
 use ecf::{Ecf, Node, ReceiptState};
 use ecf_api::{ApiError, FieldError};
 use ecf_issuance::{StoredRequest, create};
+use ecf_language::say;
 use ecf_store::{
     ArtifactKind, Receipt,
     receipts::{Created, NewNote, NewReceipt},
@@ -28,7 +29,10 @@ pub(crate) fn due(request: &IssueRequest, now: Timestamp) -> Result<Option<Times
     };
     let latest = now + SignedDuration::from_hours(24 * HORIZON_DAYS);
     if due > latest {
-        let msg = format!("scheduled_for is {due}; it may be at most {HORIZON_DAYS} days ahead, until {latest}");
+        let msg = say!(
+            "scheduled_for is {due}; it may be at most {HORIZON_DAYS} days ahead, until {latest}",
+            "scheduled_for es {due}; puede ser de {HORIZON_DAYS} días en adelante como máximo, hasta {latest}"
+        );
         let error = FieldError::new(["body", "scheduled_for"], "less_than_equal", msg)
             .with_code("scheduled_too_far")
             .with_input(&Node::Text(due.to_string().into()))

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use ecf::ReceiptState;
 use ecf_api::{ApiError, Caller, CodedError, DocumentView, PathId, ValidationError};
+use ecf_language::say;
 use ecf_store::{
     Receipt, ReceiptId,
     receipts::{Recorded, Withdrawal},
@@ -83,7 +84,7 @@ async fn withdraw(
         }
         match app.table.withdraw(scope, &receipt, withdrawal, app.clock.now()).await? {
             Recorded::Now(withdrawn) => {
-                tracing::info!(receipt.id = %id, state = %withdrawn.state, "withdrawn");
+                tracing::info!(receipt.id = %id, state = %withdrawn.state, "receipt withdrawn");
                 count(app, &withdrawn).await;
                 return Ok(Json(app.view(&withdrawn)));
             }
@@ -108,15 +109,18 @@ async fn count(app: &App, receipt: &Receipt) {
         )
         .await;
     if let Err(error) = counted {
-        tracing::warn!(receipt.id = %receipt.public_id, error = %ecf_runtime::telemetry::chain(&error), "not counted");
+        tracing::warn!(receipt.id = %receipt.public_id, error = %ecf_runtime::telemetry::chain(&error), "the counters of the day were not updated");
     }
 }
 
 fn refused(receipt: &Receipt, withdrawal: Withdrawal) -> ApiError {
     let (state, wanted) = (receipt.state, withdrawal.state());
     if receipt.may_have_been_sent() {
-        let message = format!(
-            "the receipt is {state} and was sent, or may have been: it cannot become {wanted}; what was sent is corrected by a note"
+        let message = say!(
+            "the receipt is {state} and was sent, or may have been: it cannot become {wanted}; what was sent is \
+             corrected by a note",
+            "el comprobante está {state} y se envió, o pudo enviarse: no puede pasar a {wanted}; lo enviado se \
+             corrige con una nota"
         );
         return ApiError::conflict("already_sent", message);
     }
@@ -125,8 +129,9 @@ fn refused(receipt: &Receipt, withdrawal: Withdrawal) -> ApiError {
         .filter(|state| state.may_become(wanted, receipt.circumstances()))
         .map(ReceiptState::as_str)
         .collect();
-    let message = format!(
+    let message = say!(
         "the receipt is {state} and cannot become {wanted}; that is open to {}",
+        "el comprobante está {state} y no puede pasar a {wanted}; eso solo es posible desde {}",
         before.join(", ")
     );
     ApiError::conflict("state_does_not_allow", message)

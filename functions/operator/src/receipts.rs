@@ -64,7 +64,7 @@ pub(crate) async fn resolve(app: &App, one: &OneReceipt, outcome: Resolution) ->
     may_be_resolved(&seen, &outcome, now)?;
     let decision = json!({ "resolve_outcome": outcome }).to_string();
     let mut seen = written(app.table.record_decision(&scope, &seen, &decision, now).await?)?;
-    tracing::warn!(receipt.id = %seen.public_id, encf = seen.encf().map(tracing::field::display), state = %seen.state, decision, "an operator decided");
+    tracing::warn!(receipt.id = %seen.public_id, encf = seen.encf().map(tracing::field::display), state = %seen.state, decision, "an operator decided about a receipt");
     if seen.state != ReceiptState::Submitted {
         let lost = app
             .table

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use ecf::catalogue::EstadoAprobacion;
 use ecf_api::ApiError;
 use ecf_exchange::answer::{self, NotTaken};
+use ecf_language::{Bilingual, say};
 use serde::Serialize;
 
 use crate::{App, Call, limits, upload};
@@ -23,8 +24,12 @@ struct ReceivedView {
 pub(crate) async fn approve(app: &App, call: &Call, body: &[u8]) -> Result<Response, ApiError> {
     let now = app.clock.now();
     let published = app.published(call, now).await?;
-    let document =
-        upload::document(&call.headers, body).ok_or_else(|| refused("no_document", "the request carries no XML"))?;
+    let document = upload::document(&call.headers, body).ok_or_else(|| {
+        refused(
+            "no_document",
+            say!("the request carries no XML", "la petición no trae XML"),
+        )
+    })?;
     let signed = answer::read(&app.judge, document, &limits(), now).await?;
     if !signed.as_ref().is_ok_and(|signed| signed.signer_trusted) {
         app.limit(call.visitor, "aprobacioncomercial", now).await?;
@@ -35,7 +40,12 @@ pub(crate) async fn approve(app: &App, call: &Call, body: &[u8]) -> Result<Respo
         Some(recipient) => recipient,
         None => {
             let named = app.named(call, detail.rnc_emisor.as_ref(), now).await?;
-            named.ok_or_else(|| refused("unknown_issuer", "RNCEmisor is nobody who receives here"))?
+            named.ok_or_else(|| {
+                refused(
+                    "unknown_issuer",
+                    say!("RNCEmisor does not receive here", "RNCEmisor no recibe aquí"),
+                )
+            })?
         }
     };
     let scope = &recipient.scope;
@@ -72,7 +82,10 @@ pub(crate) async fn approve(app: &App, call: &Call, body: &[u8]) -> Result<Respo
 fn receipt_not_found() -> ApiError {
     refused(
         "receipt_not_found",
-        "no receipt of ours that can be answered fits this message",
+        say!(
+            "no receipt of ours that can be answered fits this message",
+            "ningún comprobante nuestro que se pueda responder corresponde a este mensaje"
+        ),
     )
 }
 
@@ -80,6 +93,6 @@ fn not_taken(NotTaken { code, why }: NotTaken) -> ApiError {
     ApiError::bad_request(code, why)
 }
 
-fn refused(code: &'static str, why: &'static str) -> ApiError {
+fn refused(code: &'static str, why: Bilingual) -> ApiError {
     ApiError::bad_request(code, why)
 }

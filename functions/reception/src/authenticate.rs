@@ -5,6 +5,7 @@ use axum::response::{IntoResponse, Response};
 use ecf::messages::{RespuestaAutenticacion, Semilla};
 use ecf_api::ApiError;
 use ecf_certificates::SignedBy;
+use ecf_language::{Bilingual, Say, say};
 use http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
 use jiff::Timestamp;
@@ -42,18 +43,26 @@ pub(crate) async fn validate(app: &App, call: &Call, body: &[u8]) -> Result<Resp
     let now = app.clock.now();
     app.limit(call.visitor, "validacioncertificado", now).await?;
     let bound = bound(app, &call.address, now).await?;
-    let document = upload::document(&call.headers, body).ok_or_else(|| malformed("the request carries no XML"))?;
+    let document = upload::document(&call.headers, body)
+        .ok_or_else(|| malformed(say!("the request carries no XML", "la petición no trae XML")))?;
     let signed = upload::without_mark(document);
-    Semilla::from_xml(signed).map_err(|error| malformed(error.to_string()))?;
-    let verified = xmldsig::verify(signed, &limits()).map_err(|error| refused(error.to_string()))?;
+    Semilla::from_xml(signed).map_err(|error| malformed(error.say()))?;
+    let verified = xmldsig::verify(signed, &limits()).map_err(|error| refused(error.say()))?;
     // Read from the signed bytes.
-    let seed = Semilla::from_xml(&verified.document).map_err(|error| malformed(error.to_string()))?;
-    let valor = seed.valor.ok_or_else(|| malformed("valor is missing"))?;
+    let seed = Semilla::from_xml(&verified.document).map_err(|error| malformed(error.say()))?;
+    let valor = seed
+        .valor
+        .ok_or_else(|| malformed(say!("valor is missing", "falta valor")))?;
     let seal = Seal::of(&app.vault).await?;
     let seed = seal.open_seed(valor.as_str(), &bound, now);
-    let seed = seed.ok_or_else(|| refused("the seed was not given at this address within the last five minutes"))?;
+    let seed = seed.ok_or_else(|| {
+        refused(say!(
+            "the seed was not given at this address within the last five minutes",
+            "la semilla no se dio en esta dirección en los últimos cinco minutos"
+        ))
+    })?;
     if !app.table.use_seed(&seed.nonce, seed.expires_at).await? {
-        return Err(refused("the seed was used already"));
+        return Err(refused(say!("the seed was used already", "la semilla ya se usó")));
     }
     let signer = signer(app, &verified, &bound, now).await?;
     let view = TokenView {
@@ -94,9 +103,15 @@ pub(crate) async fn check_token(
                 tracing::info!(caller, "a service was called with a token");
                 Ok(caller)
             }
-            None => Err(refused("the token is not of this address, or expired")),
+            None => Err(refused(say!(
+                "the token is not of this address, or expired",
+                "el token no es de esta dirección, o venció"
+            ))),
         },
-        None => Err(refused("a token is needed: sign a seed of this address first")),
+        None => Err(refused(say!(
+            "a token is needed: sign a seed of this address first",
+            "se necesita un token: firme primero una semilla de esta dirección"
+        ))),
     }
 }
 
@@ -108,7 +123,7 @@ async fn signer(app: &App, verified: &Verified, bound: &str, now: Timestamp) -> 
         taxpayer: None,
     };
     let accepted = app.judge.judge(signed, now).await?.accepted();
-    let (signer, trusted) = accepted.map_err(|refusal| refused(refusal.to_string()))?;
+    let (signer, trusted) = accepted.map_err(|refusal| refused(refusal.say()))?;
     tracing::info!(caller = signer.subject, trusted, address = bound, "a token was given");
     Ok(signer.subject)
 }
@@ -155,10 +170,10 @@ pub(crate) fn xml(bytes: Vec<u8>) -> Response {
     ([(CONTENT_TYPE, "application/xml")], bytes).into_response()
 }
 
-fn malformed(why: impl Into<String>) -> ApiError {
-    ApiError::bad_request("malformed_seed", why.into())
+fn malformed(why: Bilingual) -> ApiError {
+    ApiError::bad_request("malformed_seed", why)
 }
 
-fn refused(why: impl Into<String>) -> ApiError {
-    ApiError::unauthorized("not_authenticated", why.into())
+fn refused(why: Bilingual) -> ApiError {
+    ApiError::unauthorized("not_authenticated", why)
 }

@@ -8,6 +8,7 @@ use ecf::catalogue::CodigoMotivoNoRecibido;
 use ecf::{Document, Encf, Heading, Received, Rnc, Violation, structure};
 use ecf_api::ApiError;
 use ecf_certificates::{Judge, SignedBy, Signer};
+use ecf_language::{Bilingual, Say, say};
 use ecf_store::ContentHash;
 use jiff::Timestamp;
 use xmldsig::{Verified, VerifyError};
@@ -49,9 +50,12 @@ pub(crate) struct Good {
 pub(crate) async fn judge(signers: &Judge, xml: &[u8], now: Timestamp) -> Result<Arrived, ApiError> {
     let verified = xmldsig::verify(xml, &limits());
     let bytes = verified.as_ref().map_or(xml, |verified| &verified.document);
-    let heading = Heading::from_xml(bytes).map_err(|error| unreadable(error.to_string()))?;
+    let heading = Heading::from_xml(bytes).map_err(|error| unreadable(error.say()))?;
     let (Some(rnc_emisor), Some(encf)) = (heading.rnc_emisor, heading.encf) else {
-        return Err(unreadable("RNCEmisor or eNCF is missing or cannot be read"));
+        return Err(unreadable(say!(
+            "RNCEmisor or eNCF is missing or cannot be read",
+            "RNCEmisor o eNCF falta o no se puede leer"
+        )));
     };
     let verdict = match well_formed(xml, bytes, &encf)? {
         Ok(received) => signature(signers, verified, received, &rnc_emisor, now).await?,
@@ -79,7 +83,7 @@ fn well_formed(xml: &[u8], verified: &[u8], encf: &Encf) -> Result<Result<Receiv
         tracing::info!(
             bytes,
             signed,
-            "a document was not received: its signature leaves most of it out"
+            "a document was not received: its signature does not cover most of it"
         );
         return refused;
     }
@@ -88,10 +92,10 @@ fn well_formed(xml: &[u8], verified: &[u8], encf: &Encf) -> Result<Result<Receiv
     let form = match structure::check(xml, Some(encf.receipt_type())) {
         Ok(form) => form,
         Err(error) if error.is_of_encoding() => {
-            tracing::info!(%error, "a document was not received: its encoding is not read");
+            tracing::info!(%error, "a document was not received: its encoding is not supported");
             return refused;
         }
-        Err(error) => return Err(unreadable(error.to_string())),
+        Err(error) => return Err(unreadable(error.say())),
     };
     if is_wrong(&form) {
         return refused;
@@ -124,7 +128,7 @@ fn is_wrong(faults: &[Violation]) -> bool {
         tracing::info!(
             path,
             code,
-            message,
+            message = &*message.en,
             "a document was not received: its structure is wrong"
         );
     }
@@ -165,6 +169,6 @@ async fn signature(
     }))
 }
 
-fn unreadable(why: impl Into<String>) -> ApiError {
-    ApiError::bad_request("unreadable_document", why.into())
+fn unreadable(why: Bilingual) -> ApiError {
+    ApiError::bad_request("unreadable_document", why)
 }

@@ -43,6 +43,7 @@ use jiff::{SignedDuration, Timestamp};
 use xmldsig::{Identity, Limits};
 
 use address::{Address, Service};
+use ecf_language::say;
 
 /// Delay of the first question to the authority. Issuers send accepted receipts, so its answer is usually available.
 const FIRST_QUESTION: Duration = Duration::from_secs(2);
@@ -171,7 +172,7 @@ impl App {
         };
         if let Err(error) = self.queues.send_exchange(&job, FIRST_QUESTION).await {
             let error = ecf_runtime::telemetry::chain(&error);
-            tracing::warn!(inbox.id = %id, %error, "the authority is not asked yet; housekeeping will");
+            tracing::warn!(inbox.id = %id, %error, "the confirmation of a received receipt was not enqueued; housekeeping enqueues it");
         }
     }
 
@@ -179,7 +180,7 @@ impl App {
     async fn enqueue_announcement(&self, scope: &Scope, news: &AnnouncementId) {
         if let Err(error) = ecf_webhooks::enqueue_announcement(&self.queues, scope, news).await {
             let error = ecf_runtime::telemetry::chain(&error);
-            tracing::warn!(%error, "news was not queued; it goes by the due index");
+            tracing::warn!(%error, "an event was not enqueued; housekeeping enqueues it");
         }
     }
 
@@ -275,6 +276,9 @@ struct Call {
 fn unread(rejection: &axum::extract::rejection::BytesRejection, most: usize) -> ApiError {
     match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => ApiError::payload_too_large(most),
-        _ => ApiError::bad_request("incomplete_body", "the body did not arrive whole"),
+        _ => ApiError::bad_request(
+            "incomplete_body",
+            say!("the body did not arrive whole", "el cuerpo no llegó completo"),
+        ),
     }
 }

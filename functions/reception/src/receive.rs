@@ -9,6 +9,7 @@ use ecf::catalogue::CodigoMotivoNoRecibido;
 use ecf::messages::Arecf;
 use ecf::{Environment, FechaHora};
 use ecf_api::ApiError;
+use ecf_language::say;
 use ecf_store::{
     ArtifactKind, ContentHash, ForeignText, InboxId,
     inbox::{AuthorityState, InboxItem, InboxItemCreated},
@@ -24,14 +25,23 @@ use crate::{App, Call, Recipient, upload};
 pub(crate) async fn receive(app: &App, call: &Call, body: &[u8]) -> Result<Response, ApiError> {
     let now = app.clock.now();
     let published = app.published(call, now).await?;
-    let document = upload::document(&call.headers, body)
-        .ok_or_else(|| ApiError::bad_request("no_document", "the request carries no XML"))?;
+    let document = upload::document(&call.headers, body).ok_or_else(|| {
+        ApiError::bad_request(
+            "no_document",
+            say!("the request carries no XML", "la petición no trae XML"),
+        )
+    })?;
     let arrived = judge(&app.judge, upload::without_mark(document), now).await?;
     let recipient = match published {
         Some(recipient) => recipient,
         None => {
             let buyer = app.named(call, arrived.rnc_comprador.as_ref(), now).await?;
-            let nobody = || ApiError::bad_request("unknown_buyer", "RNCComprador is nobody who receives here");
+            let nobody = || {
+                ApiError::bad_request(
+                    "unknown_buyer",
+                    say!("RNCComprador does not receive here", "RNCComprador no recibe aquí"),
+                )
+            };
             buyer.ok_or_else(nobody)?
         }
     };
@@ -162,7 +172,7 @@ impl Answer<'_> {
             issuer.rnc = %self.arrived.rnc_emisor,
             company.rnc = %self.recipient.company.rnc,
             reason = ?reason,
-            "a document was answered as not received"
+            "a document was answered with a negative ARECF"
         );
         let (issuer, buyer) = self.parties();
         let at = FechaHora::at(self.now);

@@ -8,6 +8,7 @@ use ecf_api::{
     ApiError, ApiKeySecret, CertificateView, CodedError, FieldError, P12Fields, ValidJson, ValidationError, Visitor,
 };
 use ecf_certificates::{Owner, open_p12, p12_warnings};
+use ecf_language::say;
 use ecf_store::{
     ApiKeyId, CertificateFile, CompanyId, Scope, StoreError, WebhookJob,
     api_keys::{KeyScope, NewApiKey},
@@ -170,7 +171,12 @@ pub(crate) async fn register(
 fn registered_meanwhile() -> ApiError {
     ApiError::conflict(
         "registered_meanwhile",
-        "another request with this idempotency_key registered the company at the same time: use its answer; if that got lost, send this request again",
+        say!(
+            "another request with this idempotency_key registered the company at the same time: use its answer; if \
+             that got lost, send this request again",
+            "otra petición con esta idempotency_key registró la empresa al mismo tiempo: use su respuesta; si se \
+             perdió, envíe esta petición otra vez"
+        ),
     )
 }
 
@@ -184,7 +190,12 @@ async fn repeated(
     if !bool::from(signup.body_hash.ct_eq(&request.body_hash())) {
         return Err(ApiError::conflict(
             "idempotency_key_reused",
-            "this idempotency_key registered a company with another body: repeat the first request as it was, with the same P12, PIN and retry_secret, or use a new key",
+            say!(
+                "this idempotency_key registered a company with another body: repeat the first request as it was, \
+                 with the same P12, PIN and retry_secret, or use a new key",
+                "esta idempotency_key registró una empresa con otro cuerpo: repita la primera petición tal como fue, \
+                 con el mismo P12, PIN y retry_secret, o use una clave nueva"
+            ),
         ));
     }
     let Some(company) = app.table.company(&signup.company).await? else {
@@ -236,7 +247,12 @@ async fn invitation(app: &App, request: &RegisterRequest, now: Timestamp) -> Res
 
 /// One error for every invalid code, so that the answer does not reveal which codes existed.
 fn uninvited() -> ApiError {
-    let msg = "this deployment registers invited companies only: give the code of an invitation that is neither used up nor expired";
+    let msg = say!(
+        "this deployment registers invited companies only: give the code of an invitation that is neither used up \
+         nor expired",
+        "este despliegue solo registra empresas invitadas: dé el código de una invitación que no esté usada ni \
+         vencida"
+    );
     let error = FieldError::new(["body", "invitation_code"], "value_error", msg);
     ApiError::validation(vec![error.with_code("invitation_invalid")])
 }
@@ -279,8 +295,11 @@ fn environment(request: &RegisterRequest, verified: bool) -> Result<Environment,
         None => Ok(Environment::TesteCF),
         Some(environment) if verified || environment == Environment::TesteCF => Ok(environment),
         Some(environment) => {
-            let msg = format!(
-                "{environment} needs a verified company: sign up in TesteCF, or with the taxpayer's own certificate, issued by an authority that this deployment trusts"
+            let msg = say!(
+                "{environment} needs a verified company: sign up in TesteCF, or with the taxpayer's own certificate, \
+                 issued by an authority that this deployment trusts",
+                "{environment} necesita una empresa verificada: regístrese en TesteCF, o con el certificado del \
+                 propio contribuyente, emitido por una autoridad en la que confía este despliegue"
             );
             let error = FieldError::new(["body", "default_environment"], "value_error", msg)
                 .with_code("company_unverified")
@@ -291,7 +310,13 @@ fn environment(request: &RegisterRequest, verified: bool) -> Result<Environment,
 }
 
 fn rnc_taken(rnc: &Rnc) -> ApiError {
-    ApiError::conflict("rnc_taken", format!("a verified company with the RNC {rnc} exists"))
+    ApiError::conflict(
+        "rnc_taken",
+        say!(
+            "a verified company with the RNC {rnc} exists",
+            "ya existe una empresa verificada con el RNC {rnc}"
+        ),
+    )
 }
 
 fn api_key(company: CompanyId, rnc: &Rnc, environment: Environment, now: Timestamp) -> (ApiKeySecret, NewApiKey) {
@@ -326,7 +351,7 @@ async fn enqueue_portal_job(app: &App, company: CompanyId) {
         .send_webhook(&WebhookJob::Portal { company, attempt: 0 }, std::time::Duration::ZERO)
         .await
     {
-        tracing::warn!(company.id = %company, error = %ecf_runtime::telemetry::chain(&error), "the portal is not told of this company");
+        tracing::warn!(company.id = %company, error = %ecf_runtime::telemetry::chain(&error), "the portal is not notified of this company");
     }
 }
 

@@ -2,6 +2,7 @@
 
 use ecf::{Environment, Rnc};
 use ecf_api::{Fields, FromFields};
+use ecf_language::say;
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 use zeroize::Zeroizing;
@@ -89,7 +90,10 @@ impl FromFields for RegisterRequest {
             fields.reject(
                 "pin",
                 "missing",
-                "Field required with p12_base64; an empty PIN is given as \"\"",
+                say!(
+                    "Field required with p12_base64; an empty PIN is given as \"\"",
+                    "campo obligatorio con p12_base64; un PIN vacío se da como \"\""
+                ),
             );
         }
         // Company data and a guessed key are public, so a retry without a secret could come from another caller.
@@ -97,8 +101,12 @@ impl FromFields for RegisterRequest {
             fields.reject(
                 "retry_secret",
                 "missing",
-                "Field required with idempotency_key where no p12_base64 is sent: a random text of at least 16 characters, \
-                 such as a UUID, which proves that a retry is yours",
+                say!(
+                    "Field required with idempotency_key where no p12_base64 is sent: a random text of at least 16 \
+                     characters, such as a UUID, which proves that a retry is yours",
+                    "campo obligatorio con idempotency_key si no se envía p12_base64: un texto aleatorio de al menos \
+                     16 caracteres, por ejemplo un UUID, que prueba que un reintento es suyo"
+                ),
             );
         }
         let invitation_code = fields.text("invitation_code").secret().optional();

@@ -8,6 +8,7 @@ use ecf::Environment;
 use ecf::catalogue::{Detail, Entry, ImpuestoClass, LISTED, Listed, TipoImpuesto};
 use ecf::totals::IscRates;
 use ecf_api::{ApiError, CodedError, ValidationError};
+use ecf_language::say;
 use jiff::civil::Date;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -132,7 +133,10 @@ pub(crate) async fn list() -> Result<Response, ApiError> {
 pub(crate) async fn show(Path(name): Path<String>) -> Result<Response, ApiError> {
     let Some(listed) = LISTED.iter().find(|listed| listed.name == name) else {
         let names = LISTED.map(|listed| listed.name).join(", ");
-        return Err(ApiError::not_found_because(format!("the catalogues are {names}")));
+        return Err(ApiError::not_found_because(say!(
+            "the catalogues are {names}",
+            "los catálogos son {names}"
+        )));
     };
     let rates = IscRates::of(Environment::Ecf);
     cacheable(&CatalogueView {

@@ -23,6 +23,7 @@ use utoipa::IntoParams;
 
 use crate::App;
 use cursor::{Cursor, CursorError};
+use ecf_language::{Say, say};
 use views::ChangeView;
 pub(crate) use views::{ChangesView, NoticeView};
 
@@ -138,7 +139,10 @@ impl App {
         }
         Err(ApiError::unavailable_because(
             "notices_disabled",
-            "this deployment tells no notices",
+            say!(
+                "this deployment publishes no notices",
+                "este despliegue no publica comunicados"
+            ),
             DISABLED_RETRY,
         ))
     }
@@ -155,11 +159,13 @@ fn refused(error: &CursorError, given: &str) -> ApiError {
     match error {
         CursorError::Expired => ApiError::conflict(
             "cursor_expired",
-            "what changed since this cursor is not known any more: begin again without a cursor",
+            say!(
+                "what changed since this cursor is not known any more: begin again without a cursor",
+                "ya no se sabe qué cambió desde este cursor: empiece otra vez sin cursor"
+            ),
         ),
         CursorError::Unreadable | CursorError::Foreign => {
-            let field =
-                FieldError::new(["query", "cursor"], "value_error", error.to_string()).with_code("cursor_invalid");
+            let field = FieldError::new(["query", "cursor"], "value_error", error.say()).with_code("cursor_invalid");
             ApiError::validation(vec![field.with_input(&ecf::Node::Text(given.into()))])
         }
     }

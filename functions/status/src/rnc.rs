@@ -7,6 +7,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use ecf::Rnc;
 use ecf_api::{ApiError, CodedError, FieldError, Instant, ValidationError, Visitor};
+use ecf_language::{Say, say};
 use ecf_store::register::{RegisterAnswer, Registered};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -65,12 +66,16 @@ pub(crate) async fn show(
         .await?;
     match app.register.taxpayer(&rnc, now).await? {
         RegisterAnswer::Found(found) => Ok(Json(view(*found, now))),
-        RegisterAnswer::Unknown => Err(ApiError::not_found_because(format!(
-            "the register has no taxpayer {rnc}"
+        RegisterAnswer::Unknown => Err(ApiError::not_found_because(say!(
+            "the register has no taxpayer {rnc}",
+            "el registro no tiene el contribuyente {rnc}"
         ))),
         RegisterAnswer::Empty => Err(ApiError::unavailable_because(
             "register_not_loaded",
-            "this deployment has no register of taxpayers",
+            say!(
+                "this deployment has no register of taxpayers",
+                "este despliegue no tiene registro de contribuyentes"
+            ),
             NOT_LOADED_RETRY,
         )),
     }
@@ -78,7 +83,7 @@ pub(crate) async fn show(
 
 fn number(text: &str) -> Result<Rnc, ApiError> {
     text.parse().map_err(|error: ecf::RncError| {
-        let field = FieldError::new(["path", "rnc"], "value_error", error.to_string());
+        let field = FieldError::new(["path", "rnc"], "value_error", error.say());
         ApiError::validation(vec![field.with_input(&ecf::Node::Text(text.into()))])
     })
 }

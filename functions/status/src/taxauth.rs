@@ -9,6 +9,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use ecf::Environment;
 use ecf_api::{ApiError, Caller, CodedError, FieldError, ValidationError};
+use ecf_language::Say;
 use ecf_store::authority::AuthorityCondition;
 use ecf_taxauth::Checked;
 use jiff::SignedDuration;
@@ -38,7 +39,7 @@ impl App {
         let now = self.clock.now();
         // The setting only explains the source of the status, so a failure to read it does not fail the response.
         let is_configured = self.status.is_configured(now).await.unwrap_or_else(|error| {
-            tracing::warn!(error = %ecf_runtime::telemetry::chain(&error), "not known whether the status service is asked");
+            tracing::warn!(error = %ecf_runtime::telemetry::chain(&error), "the state of the status service could not be read");
             check.is_some()
         });
         let age = Age::of(&conditions, check, is_configured, now);
@@ -54,7 +55,7 @@ impl App {
 fn environment(text: &str) -> Result<Environment, ApiError> {
     text.parse().map_err(|error: ecf::UnknownEnvironment| {
         let names = Environment::ALL.map(Environment::as_str).join(", ");
-        let field = FieldError::new(["path", "environment"], "enum", error.to_string());
+        let field = FieldError::new(["path", "environment"], "enum", error.say());
         ApiError::validation(vec![
             field
                 .with_input(&ecf::Node::Text(text.into()))

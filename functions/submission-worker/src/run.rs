@@ -46,13 +46,13 @@ pub(crate) async fn run(app: &App, job: &SubmissionJob) -> Outcome<SubmissionJob
             step => match Box::pin(run.carry_out(step)).await {
                 Ok(report) => run.learn(report),
                 Err(error) => {
-                    tracing::warn!(receipt.id = %job.receipt(), error = %telemetry::chain(&error), "the store failed; trying again");
+                    tracing::warn!(receipt.id = %job.receipt(), error = %telemetry::chain(&error), "the store failed; the job is retried");
                     Happened::StoreFailed
                 }
             },
         };
     }
-    tracing::error!(receipt.id = %job.receipt(), "a job came to no end in {MOST_STEPS} steps; trying again");
+    tracing::error!(receipt.id = %job.receipt(), "a job did not end within {MOST_STEPS} steps; it is retried");
     match run.decide(Happened::StoreFailed) {
         Step::Retry(after) => run.retry(after),
         _ => Outcome::Done,

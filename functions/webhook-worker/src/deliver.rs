@@ -85,7 +85,7 @@ pub(crate) async fn attempt(
         body_sha256: Some(Sha256::digest(&event.body).into()),
     };
     record(app, scope, webhook, delivery).await?;
-    tracing::info!(webhook = %webhook.id, subject = %event.key.subject, event = event.name.as_str(), attempt = number, status_code, succeeded, "delivery");
+    tracing::info!(webhook = %webhook.id, subject = %event.key.subject, event = event.name.as_str(), attempt = number, status_code, succeeded, "webhook delivery attempted");
     let metric = if succeeded {
         Metric::WebhooksDelivered
     } else {

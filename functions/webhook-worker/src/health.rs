@@ -71,7 +71,7 @@ async fn pause(
     };
     if let Err(error) = app.queues.send_webhook(&job, Duration::ZERO).await {
         let error = ecf_runtime::telemetry::chain(&error);
-        tracing::warn!(%error, "the news was not queued; it comes by the due index");
+        tracing::warn!(%error, "an event was not enqueued; housekeeping enqueues it");
     }
     Ok(())
 }

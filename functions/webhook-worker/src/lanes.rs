@@ -91,7 +91,7 @@ pub(crate) async fn note(app: &App, scope: &Scope, webhook: &Webhook, sent: &Att
     if sent.has_timed_out {
         app.receivers.note(&webhook.id, Some(Instant::now()));
         if webhook.slow_since.is_none() && app.table.webhook_timed_out(scope, &webhook.id, sent.at).await? {
-            tracing::warn!(webhook = %webhook.id, company.id = %scope.company, "a webhook did not answer in time: its events go to the slow lane");
+            tracing::warn!(webhook = %webhook.id, company.id = %scope.company, "a webhook did not answer in time: its events move to the slow queue");
         }
     } else if sent.was_answered && sent.took < FAST_LIMIT {
         app.receivers.note(&webhook.id, None);

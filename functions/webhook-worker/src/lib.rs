@@ -110,7 +110,7 @@ pub async fn handle(app: &App, job: WebhookJob, _message: Message) -> Outcome<We
 /// The job's next try after the store failed. Each kind ends some time, lest a failure that lasts fill the queue.
 fn after_failure(mut job: WebhookJob, error: &StoreError) -> Outcome<WebhookJob> {
     let chain = ecf_runtime::telemetry::chain(error);
-    tracing::warn!(error = %chain, "the store failed; trying again");
+    tracing::warn!(error = %chain, "the store failed; the job is retried");
     match &mut job {
         WebhookJob::Event(ReceiptJob { attempt, .. }) | WebhookJob::Announce { attempt, .. } => {
             let Some(after) = waits::EVENT.after(*attempt) else {

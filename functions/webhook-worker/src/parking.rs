@@ -50,7 +50,7 @@ pub(crate) async fn start(app: &App, scope: &Scope, webhook: &WebhookId) {
         .await
     {
         let error = ecf_runtime::telemetry::chain(&error);
-        tracing::warn!(%error, "a probe was not queued; it comes by the due index");
+        tracing::warn!(%error, "a probe was not enqueued; housekeeping enqueues it");
     }
 }
 

@@ -49,7 +49,7 @@ pub(crate) fn again(id: &CompanyId, attempt: u32, error: &dyn std::fmt::Display)
             reason: format!("the portal was not told of company {id}: {error}"),
         };
     };
-    tracing::warn!(company.id = %id, %error, "the portal was not told; trying again");
+    tracing::warn!(company.id = %id, %error, "the portal was not notified; the job is retried");
     Outcome::Again {
         job: WebhookJob::Portal {
             company: *id,

@@ -40,7 +40,7 @@ pub(crate) async fn queue_next(app: &App, job: &WebhookJob, now: Timestamp, next
     let Some(delay) = message_delay(now, next) else { return };
     if let Err(error) = app.queues.send_webhook(job, delay).await {
         let error = ecf_runtime::telemetry::chain(&error);
-        tracing::warn!(%error, "a retry was not queued; it comes by the due index");
+        tracing::warn!(%error, "a retry was not enqueued; housekeeping enqueues it");
     }
 }
 

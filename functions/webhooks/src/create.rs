@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
+use ecf_language::{Say, say};
 use ecf_store::{
     WebhookId,
     webhooks::{NewWebhook, WEBHOOK_LIMIT, WebhookCreated, webhook_context},
@@ -97,8 +98,10 @@ pub(crate) async fn create(
             Ok((StatusCode::CREATED, Json(view)))
         }
         WebhookCreated::LimitReached => {
-            let message =
-                format!("this environment has {WEBHOOK_LIMIT} webhooks, the most there can be; remove one first");
+            let message = say!(
+                "this environment has {WEBHOOK_LIMIT} webhooks, the most there can be; remove one first",
+                "este ambiente tiene {WEBHOOK_LIMIT} webhooks, el máximo posible; elimine uno primero"
+            );
             Err(ApiError::conflict("webhook_limit", message))
         }
         WebhookCreated::IdTaken => Err(ApiError::internal("a random webhook id was taken")),
@@ -120,7 +123,7 @@ fn checked(app: &App, request: &CreateWebhookRequest) -> Result<(Vec<String>, We
 pub(crate) fn checked_url(app: &App, url: &str, errors: &mut Vec<FieldError>) {
     if let Err(error) = app.client.guard().check_url(url) {
         let input = ecf::Node::Text(url.into());
-        errors.push(FieldError::new(["body", "url"], "url_error", error.to_string()).with_input(&input));
+        errors.push(FieldError::new(["body", "url"], "url_error", error.say()).with_input(&input));
     }
 }
 
@@ -142,7 +145,7 @@ pub(crate) fn checked_secret(given: Option<&str>, errors: &mut Vec<FieldError>) 
     match WebhookSecret::parse(given) {
         Ok(secret) => Some(secret),
         Err(error) => {
-            errors.push(FieldError::new(["body", "secret"], "value_error", error.to_string()));
+            errors.push(FieldError::new(["body", "secret"], "value_error", error.say()));
             None
         }
     }
@@ -151,10 +154,10 @@ pub(crate) fn checked_secret(given: Option<&str>, errors: &mut Vec<FieldError>) 
 fn event_error(fault: &SubscriptionError) -> FieldError {
     let loc = ["body".to_owned(), "events".to_owned()];
     match fault {
-        SubscriptionError::Empty => FieldError::new(loc, "too_short", fault.to_string()),
+        SubscriptionError::Empty => FieldError::new(loc, "too_short", fault.say()),
         SubscriptionError::Unknown { index, given } => {
             let loc = loc.into_iter().chain([index.to_string()]);
-            FieldError::new(loc, "enum", fault.to_string()).with_input(&ecf::Node::Text(given.as_str().into()))
+            FieldError::new(loc, "enum", fault.say()).with_input(&ecf::Node::Text(given.as_str().into()))
         }
     }
 }

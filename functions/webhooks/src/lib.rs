@@ -80,7 +80,7 @@ impl App {
         };
         if let Err(error) = self.queues.send_webhook(&job, Duration::ZERO).await {
             let error = ecf_runtime::telemetry::chain(&error);
-            tracing::warn!(%error, "a probe was not queued; it comes by the due index");
+            tracing::warn!(%error, "a probe was not enqueued; housekeeping enqueues it");
         }
     }
 }

@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use ecf_api::{ApiError, Caller, CodedError, ValidationError};
+use ecf_language::say;
 use ecf_store::{
     DeliveryId, EventKey, Scope, Subject, WebhookId, WebhookJob, deliveries::Delivery, undelivered::Undelivered,
     waits::MESSAGE_GRACE,
@@ -63,7 +64,10 @@ pub(crate) async fn redeliver(
         .await?
         .ok_or_else(ApiError::not_found)?;
     if !webhook.is_active {
-        let message = "the webhook is switched off; set is_active to true first";
+        let message = say!(
+            "the webhook is switched off; set is_active to true first",
+            "el webhook está desactivado; ponga primero is_active en true"
+        );
         return Err(ApiError::conflict("webhook_inactive", message));
     }
     let (key, body) = same_bytes(&app, scope, &delivery).await?;
@@ -108,7 +112,10 @@ pub(crate) async fn redeliver(
 async fn same_bytes(app: &App, scope: &Scope, delivery: &Delivery) -> Result<(EventKey, Vec<u8>), ApiError> {
     let (key, body) = match delivery.subject {
         None => {
-            let message = "a dry run is not repeated; ask for another test";
+            let message = say!(
+                "a dry run is not repeated; ask for another test",
+                "una prueba no se repite; pida otra prueba"
+            );
             return Err(ApiError::conflict("delivery_not_repeatable", message));
         }
         Some(subject @ Subject::Receipt(id)) => {
@@ -125,7 +132,10 @@ async fn same_bytes(app: &App, scope: &Scope, delivery: &Delivery) -> Result<(Ev
     };
     let digest: [u8; 32] = Sha256::digest(&body).into();
     if delivery.body_sha256 != Some(digest) {
-        let message = "the event would not have the same bytes any more; read the receipt instead";
+        let message = say!(
+            "the event would not have the same bytes any more; read the receipt instead",
+            "el evento ya no tendría los mismos bytes; lea el comprobante"
+        );
         return Err(ApiError::conflict("delivery_not_repeatable", message));
     }
     Ok((key, body))

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, PathId, ValidationError};
+use ecf_language::say;
 use ecf_store::{DeliveryId, Scope, WebhookId, deliveries::Delivery, webhooks::webhook_context};
 use ecf_webhooks::{EventName, WebhookSecret, deliver, test_event_body};
 use jiff::SignedDuration;
@@ -68,13 +69,16 @@ pub(crate) async fn test(
     let until = now + HELD;
     // A slow receiver occupies this function for seconds, so one webhook has one dry run at a time.
     if !app.table.begin_webhook_test(&caller.scope, &id, now, until).await? {
-        let message = "a dry run of this webhook is under way: wait for its answer, which comes within 15 seconds";
+        let message = say!(
+            "a dry run of this webhook is under way: wait for its answer, which comes within 15 seconds",
+            "hay una prueba de este webhook en curso: espere su respuesta, que llega en 15 segundos"
+        );
         return Err(ApiError::conflict("webhook_test_running", message));
     }
     let body = test_event_body(&id, caller.rnc.as_str(), now);
     let attempt = deliver(&app.client, &webhook.url, &secret, EventName::Test, body).await;
     if let Err(error) = app.table.end_webhook_test(&caller.scope, &id, until).await {
-        tracing::warn!(%error, "a dry run still holds its webhook for some seconds");
+        tracing::warn!(%error, "the lock of a webhook test was not released; it expires within seconds");
     }
     let event = EventName::Test.as_str();
     let delivery = Delivery {

@@ -9,6 +9,8 @@ Some paths have a second spelling, which is as stable as the first and answers t
 
 A query parameter or a field of a body that an operation does not declare is refused with 422 (`extra_forbidden`), as is a parameter that is empty or comes twice. JSON bodies are UTF-8; any body may have `Content-Encoding: gzip` or `deflate`.
 
+`Accept-Language` chooses the language of sentences (`msg`, `message`, warnings, explanations): Spanish (`es`, `es-DO`), or English, which is the default. `Content-Language` says which one an answer has. `code`, `type`, `loc` and `ctx` are the same in both.
+
 Generators of clients: some stop at the `webhooks` section; `/openapi/public-v1.json?webhooks=false` is this document without it.";
 
 /// What a key is, and what the words mean that each operation lists under `security`.
@@ -48,7 +50,19 @@ const OVERLOAD: [&str; 2] = ["429", "503"];
 /// What any operation may answer: no handler declares it, because layers in front of the handlers and the gateway say it.
 pub(super) fn add_answers(document: &mut Value) {
     let coded = json!({ "$ref": "#/components/schemas/CodedError" });
-    let error = |description: &str, schema: Value| json!({ "description": description, "content": { "application/json": { "schema": schema } } });
+    document["components"]["headers"] = json!({
+        "ContentLanguage": {
+            "description": "The language of the sentences in the answer, by `Accept-Language`; absent where there are none.",
+            "schema": { "type": "string", "enum": ["en", "es"] },
+        },
+    });
+    let error = |description: &str, schema: Value| {
+        json!({
+            "description": description,
+            "headers": { "Content-Language": { "$ref": "#/components/headers/ContentLanguage" } },
+            "content": { "application/json": { "schema": schema } },
+        })
+    };
     document["components"]["responses"] = json!({
         "TooLarge": error("The body is beyond 4 MB, before or after it is inflated", json!({ "anyOf": [coded, { "$ref": "#/components/schemas/GatewayError" }] })),
         "UnsupportedMediaType": error("The body is of another content type, or in another encoding than gzip and deflate", coded.clone()),

@@ -6,6 +6,7 @@
 
 use axum::extract::{FromRef, FromRequestParts, MatchedPath};
 use ecf::{Environment, Rnc};
+use ecf_language::say;
 use ecf_store::{
     ApiKeyId, CompanyId, Scope,
     api_keys::{ApiKey, KeyScope},
@@ -52,7 +53,10 @@ impl Caller {
         let own = self.environment();
         match given {
             Some(other) if other != own => {
-                let msg = format!("Input should be '{own}', the environment of the API key");
+                let msg = say!(
+                    "Input should be '{own}', the environment of the API key",
+                    "debe ser '{own}', el ambiente de la clave de API"
+                );
                 let error = FieldError::new(["body", "environment"], "enum", msg)
                     .with_code("environment_mismatch")
                     .with_input(&ecf::Node::Text(other.as_str().into()))

@@ -2,6 +2,7 @@
 
 use ecf::FailReason;
 use ecf_certificates::{CannotSign, P12Refusal, P12Warning};
+use ecf_language::{Bilingual, Say as _};
 use serde_json::{Value, json};
 
 use crate::{ApiError, FieldError};
@@ -23,7 +24,7 @@ impl P12Fields {
             P12Refusal::WrongPin { .. } => self.pin,
             _ => self.file,
         };
-        let mut error = coded(field, refusal.code(), refusal.to_string());
+        let mut error = coded(field, refusal.code(), refusal.say());
         if let P12Refusal::NoneUsable {
             not_before,
             not_after,
@@ -55,14 +56,14 @@ impl P12Fields {
     }
 }
 
-fn coded(field: &str, code: &'static str, msg: String) -> FieldError {
+fn coded(field: &str, code: &'static str, msg: Bilingual) -> FieldError {
     FieldError::new(["body", field], KIND, msg).with_code(code)
 }
 
 /// 409, unless the vault could not be read.
 impl From<CannotSign> for ApiError {
     fn from(error: CannotSign) -> Self {
-        let message = error.to_string();
+        let message = error.say();
         match error {
             CannotSign::Unusable(error) => {
                 ApiError::conflict(FailReason::CertificateUnusable.as_str(), message).caused_by(error)

@@ -9,12 +9,16 @@ use std::{borrow::Cow, error::Error as StdError, sync::Arc, time::Duration};
 use axum::response::{IntoResponse, Response};
 use ecf::Grade;
 use ecf_certificates::TrustError;
+use ecf_language::{Bilingual, say};
 use ecf_store::StoreError;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 
+use crate::language::spoken;
+
 mod body;
 pub(crate) mod field;
+mod place;
 pub(crate) mod secret;
 
 pub use body::{CodedDetail, CodedError, ValidationError};
@@ -30,8 +34,19 @@ const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 const RATE_LIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
 const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 
-const INTERNAL: &str = "something went wrong on our side; tell us the request id if it persists";
-const UNAVAILABLE: &str = "the service cannot take this request now; send it again later";
+fn internal_error() -> Bilingual {
+    say!(
+        "something went wrong on our side; tell us the request id if it persists",
+        "ocurrió un error de nuestro lado; si persiste, díganos el request id"
+    )
+}
+
+fn unavailable() -> Bilingual {
+    say!(
+        "the service cannot take this request now; send it again later",
+        "el servicio no puede atender esta petición ahora; envíela de nuevo más tarde"
+    )
+}
 
 /// A failed request: its status, the text for the caller, and the cause for the log.
 #[derive(Debug)]
@@ -49,7 +64,7 @@ enum Detail {
     Fields(Vec<FieldError>),
     Coded {
         code: Cow<'static, str>,
-        message: Cow<'static, str>,
+        message: Bilingual,
     },
 }
 
@@ -77,37 +92,46 @@ impl ApiError {
     }
 
     /// 400: bytes that are not a request.
-    pub fn bad_request(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+    pub fn bad_request(code: &'static str, message: Bilingual) -> Self {
         Self::coded(StatusCode::BAD_REQUEST, code, message)
     }
 
     /// 401: an invalid key.
-    pub fn unauthorized(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+    pub fn unauthorized(code: &'static str, message: Bilingual) -> Self {
         Self::coded(StatusCode::UNAUTHORIZED, code, message)
     }
 
     /// 401: one answer for a key that is unknown, expired or revoked.
     pub fn invalid_api_key() -> Self {
-        Self::unauthorized("invalid_api_key", "the API key is unknown, expired or revoked")
+        Self::unauthorized(
+            "invalid_api_key",
+            say!(
+                "the API key is unknown, expired or revoked",
+                "la clave de API no existe, venció o fue revocada"
+            ),
+        )
     }
 
     /// 403: a valid key without the permission.
-    pub fn forbidden(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+    pub fn forbidden(code: &'static str, message: Bilingual) -> Self {
         Self::coded(StatusCode::FORBIDDEN, code, message)
     }
 
     /// 404: unknown, or owned by another company; the answers are identical.
     pub fn not_found() -> Self {
-        Self::not_found_because("there is nothing at this address, or nothing that this key may see")
+        Self::not_found_because(say!(
+            "there is nothing at this address, or nothing that this key may see",
+            "no hay nada en esta dirección, o nada que esta clave pueda ver"
+        ))
     }
 
     /// 404 with a specific message, where it reveals nothing about other companies.
-    pub fn not_found_because(message: impl Into<Cow<'static, str>>) -> Self {
+    pub fn not_found_because(message: Bilingual) -> Self {
         Self::coded(StatusCode::NOT_FOUND, "not_found", message)
     }
 
     /// 404 with its own code, for a resource that the caller can create.
-    pub fn missing(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+    pub fn missing(code: &'static str, message: Bilingual) -> Self {
         Self::coded(StatusCode::NOT_FOUND, code, message)
     }
 
@@ -116,12 +140,15 @@ impl ApiError {
         Self::coded(
             StatusCode::METHOD_NOT_ALLOWED,
             "method_not_allowed",
-            "this address does not take this method; the header Allow lists those it takes",
+            say!(
+                "this address does not take this method; the header Allow lists those it takes",
+                "esta dirección no admite este método; el encabezado Allow dice cuáles admite"
+            ),
         )
     }
 
     /// 409: a valid request that contradicts the stored state.
-    pub fn conflict(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+    pub fn conflict(code: &'static str, message: Bilingual) -> Self {
         Self::coded(StatusCode::CONFLICT, code, message)
     }
 
@@ -130,7 +157,10 @@ impl ApiError {
         Self::coded(
             StatusCode::PAYLOAD_TOO_LARGE,
             "payload_too_large",
-            format!("the body is larger than {limit_bytes} bytes"),
+            say!(
+                "the body is larger than {limit_bytes} bytes",
+                "el cuerpo tiene más de {limit_bytes} bytes"
+            ),
         )
     }
 
@@ -139,7 +169,10 @@ impl ApiError {
         Self::coded(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "unsupported_media_type",
-            format!("the body must have the content type {expected}"),
+            say!(
+                "the body must have the content type {expected}",
+                "el cuerpo debe tener el tipo de contenido {expected}"
+            ),
         )
     }
 
@@ -148,21 +181,31 @@ impl ApiError {
         Self::coded(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "unsupported_content_encoding",
-            format!("the body is encoded as {given:?}: send it as {expected}, or without Content-Encoding"),
+            say!(
+                "the body is encoded as {given:?}: send it as {expected}, or without Content-Encoding",
+                "el cuerpo está codificado como {given:?}: envíelo como {expected}, o sin Content-Encoding"
+            ),
         )
     }
 
     /// 429: too many requests.
     pub fn too_many_requests(retry_after: Duration) -> Self {
-        let message = "too many requests; send this one again later";
+        let message = say!(
+            "too many requests; send this one again later",
+            "demasiadas peticiones; envíe esta de nuevo más tarde"
+        );
         Self::coded(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", message).retry_after(retry_after)
     }
 
     /// 429: the API key has used up its rate limit for the window.
     pub(crate) fn key_rate_exceeded(limit: u32, window_seconds: i64, retry_after: Duration) -> Self {
-        let message = format!(
+        let message = say!(
             "this API key sent more than {limit} requests within {window_seconds} seconds: send this one again after \
-             Retry-After; POST /api/v1/ecf/batch takes 25 receipts in one request, and the operator can raise a key's limit"
+             Retry-After; POST /api/v1/ecf/batch takes 25 receipts in one request, and the operator can raise a \
+             key's limit",
+            "esta clave de API envió más de {limit} peticiones en {window_seconds} segundos: envíe esta de nuevo \
+             después de Retry-After; POST /api/v1/ecf/batch recibe 25 comprobantes en una petición, y el operador \
+             puede subir el límite de una clave"
         );
         let mut error = Self::coded(StatusCode::TOO_MANY_REQUESTS, "key_rate_exceeded", message);
         error.rate_limit = Some(limit);
@@ -171,21 +214,17 @@ impl ApiError {
 
     /// 503: temporarily unavailable. Nothing was stored, or the same request finds what was stored.
     pub fn unavailable(retry_after: Duration) -> Self {
-        Self::coded(StatusCode::SERVICE_UNAVAILABLE, "unavailable", UNAVAILABLE).retry_after(retry_after)
+        Self::coded(StatusCode::SERVICE_UNAVAILABLE, "unavailable", unavailable()).retry_after(retry_after)
     }
 
     /// 503 with its reason.
-    pub fn unavailable_because(
-        code: &'static str,
-        message: impl Into<Cow<'static, str>>,
-        retry_after: Duration,
-    ) -> Self {
+    pub fn unavailable_because(code: &'static str, message: Bilingual, retry_after: Duration) -> Self {
         Self::coded(StatusCode::SERVICE_UNAVAILABLE, code, message).retry_after(retry_after)
     }
 
     /// 500: an internal error. The caller reads one neutral sentence, the log shows the cause.
     pub fn internal(cause: impl Into<Cause>) -> Self {
-        Self::coded(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", INTERNAL).caused_by(cause)
+        Self::coded(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", internal_error()).caused_by(cause)
     }
 
     /// Adds the cause for the log.
@@ -203,7 +242,7 @@ impl ApiError {
     /// The code and one sentence, for a record.
     pub fn summary(&self) -> (String, String) {
         match &self.detail {
-            Detail::Coded { code, message } => (code.to_string(), message.to_string()),
+            Detail::Coded { code, message } => (code.to_string(), message.en.to_string()),
             Detail::Fields(fields) => field::summary(fields),
         }
     }
@@ -213,19 +252,19 @@ impl ApiError {
         match status {
             StatusCode::NOT_FOUND => Self::not_found(),
             StatusCode::METHOD_NOT_ALLOWED => Self::method_not_allowed(),
-            status if status.is_server_error() => Self::coded(status, "internal_error", INTERNAL),
+            status if status.is_server_error() => Self::coded(status, "internal_error", internal_error()),
             status => Self::coded(
                 status,
                 "bad_request",
-                status.canonical_reason().unwrap_or("the request is not understood"),
+                say!("the request is not understood", "no se entiende la petición"),
             ),
         }
     }
 
-    pub(crate) fn coded(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn coded(status: StatusCode, code: &'static str, message: Bilingual) -> Self {
         let detail = Detail::Coded {
             code: code.into(),
-            message: message.into(),
+            message,
         };
         Self::new(status, detail)
     }
@@ -250,7 +289,7 @@ impl ApiError {
     pub fn to_item(&self) -> (StatusCode, serde_json::Value) {
         if let Some(cause) = self.cause.as_deref() {
             let cause: &(dyn StdError + 'static) = cause;
-            tracing::warn!(status = self.status.as_u16(), cause = %ecf_runtime::telemetry::chain(cause), "one of several failed");
+            tracing::warn!(status = self.status.as_u16(), cause = %ecf_runtime::telemetry::chain(cause), "one request of a batch failed");
         }
         let body = serde_json::to_value(self.body(None)).unwrap_or_default();
         (self.status, body)
@@ -262,7 +301,7 @@ impl ApiError {
             Detail::Coded { code, message } => Body::Coded(CodedError {
                 detail: CodedDetail {
                     code: code.to_string(),
-                    message: message.to_string(),
+                    message: message.in_language(spoken()).to_owned(),
                     request_id: request_id.map(str::to_owned),
                 },
             }),

@@ -24,6 +24,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ecf::{Node, Piece, Violation};
+use ecf_language::{Bilingual, say};
 use ecf_store::FieldEdit;
 
 use crate::error::field::{MOST_LISTED, count_others};
@@ -121,7 +122,10 @@ impl Fields {
             self.reject(
                 name,
                 "null_forbidden",
-                "Input should not be null: it can be changed, not cleared",
+                say!(
+                    "Input should not be null: it can be changed, not cleared",
+                    "no puede ser null: se puede cambiar, no vaciar"
+                ),
             );
         }
     }
@@ -160,7 +164,10 @@ impl Fields {
             .filter(|(name, times)| *times > 1 && !self.lists.iter().any(|list| list == name));
         let errors: Vec<_> = repeated
             .map(|(name, times)| {
-                let msg = format!("Input was given {times} times; give it once");
+                let msg = say!(
+                    "Input was given {times} times; give it once",
+                    "se envió {times} veces; envíelo una sola vez"
+                );
                 let error = FieldError::new([self.root, name], "repeat_forbidden", msg)
                     .with_ctx("times", times)
                     .with_ctx("expected", "one value");
@@ -197,7 +204,10 @@ impl Fields {
     fn unknown(&self, name: &str, value: &Node) -> FieldError {
         let mut error = FieldError::unknown(&[self.root], name, &self.asked);
         if self.in_query.contains(&name) {
-            error.msg = format!("Extra inputs are not permitted here: {name} is a parameter of the query, ?{name}=");
+            error.msg = say!(
+                "Extra inputs are not permitted here: {name} is a parameter of the query, ?{name}=",
+                "no se admite aquí: {name} es un parámetro de la consulta, ?{name}="
+            );
         }
         let meant = ecf::nearest_name(name, self.asked.iter().copied());
         if is_secret(name) || meant.is_some_and(is_secret) {
@@ -213,7 +223,11 @@ impl Fields {
             Node::Null => return None,
             Node::Object(members) => members,
             _ => {
-                self.reject(name, "dict_type", "Input should be a valid dictionary");
+                self.reject(
+                    name,
+                    "dict_type",
+                    say!("Input should be a valid dictionary", "se espera un objeto"),
+                );
                 return None;
             }
         };
@@ -229,13 +243,13 @@ impl Fields {
     }
 
     /// Records an error that concerns more than one field, at the field where it is best corrected.
-    pub fn reject(&mut self, name: &str, kind: &'static str, msg: impl Into<String>) {
+    pub fn reject(&mut self, name: &str, kind: &'static str, msg: Bilingual) {
         let error = FieldError::new([self.root, name], kind, msg).with_input(&self.input(name));
         self.reject_with(error);
     }
 
     /// Records an invalid value, with the permanent code of the error.
-    pub fn reject_value(&mut self, name: &str, code: &'static str, msg: impl Into<String>) {
+    pub fn reject_value(&mut self, name: &str, code: &'static str, msg: Bilingual) {
         let error = FieldError::new([self.root, name], "value_error", msg);
         self.reject_with(error.with_code(code).with_input(&self.input(name)));
     }

@@ -9,6 +9,7 @@ use axum::extract::{FromRequest, Multipart, Request};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 use ecf::Node;
+use ecf_language::{Bilingual, say};
 use http::{StatusCode, header::CONTENT_TYPE};
 use zeroize::Zeroizing;
 
@@ -64,12 +65,23 @@ impl Form {
     /// A required file, which must not be empty.
     pub fn file(&mut self, name: &'static str) -> Option<FormFile> {
         let Some(file) = self.optional_file(name) else {
-            self.fields
-                .reject(name, "missing", "Field required: a part with the file");
+            self.fields.reject(
+                name,
+                "missing",
+                say!(
+                    "Field required: a part with the file",
+                    "campo obligatorio: una parte con el archivo"
+                ),
+            );
             return None;
         };
         if file.bytes.is_empty() {
-            let error = FieldError::new(["body", name], "value_error", "the file is empty").with_code("empty_file");
+            let error = FieldError::new(
+                ["body", name],
+                "value_error",
+                say!("the file is empty", "el archivo está vacío"),
+            )
+            .with_code("empty_file");
             self.fields.reject_with(error);
             return None;
         }
@@ -96,7 +108,10 @@ impl Form {
                 continue;
             };
             if files.len() == MOST_PARTS {
-                let msg = format!("a form has at most {MOST_PARTS} parts");
+                let msg = say!(
+                    "a form has at most {MOST_PARTS} parts",
+                    "un formulario tiene {MOST_PARTS} partes como máximo"
+                );
                 return Err(ApiError::validation(vec![FieldError::new(["body"], "too_long", msg)]));
             }
             let file = read(part, &name).await?;
@@ -142,8 +157,11 @@ impl<S: Send + Sync> FromRequest<S> for Form {
             return Err(ApiError::unsupported_media_type(EXPECTED));
         }
         let Ok(parts) = Multipart::from_request(request, state).await else {
-            let msg = "the content type names no boundary: let the HTTP library write this header";
-            return Err(malformed(msg.to_owned()));
+            let msg = say!(
+                "the content type names no boundary: let the HTTP library write this header",
+                "el tipo de contenido no trae boundary: deje que la librería HTTP escriba este encabezado"
+            );
+            return Err(malformed(msg));
         };
         Self::of(parts).await
     }
@@ -163,7 +181,10 @@ async fn read(part: RawPart<'_>, name: &str) -> Result<FormFile, ApiError> {
             .filter(|byte| !byte.is_ascii_whitespace())
             .collect();
         let decoded = BASE64_STANDARD.decode(packed).map_err(|_| {
-            let msg = "the part says Content-Transfer-Encoding: base64, but is not Base64";
+            let msg = say!(
+                "the part says Content-Transfer-Encoding: base64, but is not Base64",
+                "la parte dice Content-Transfer-Encoding: base64, pero no es Base64"
+            );
             ApiError::validation(vec![
                 FieldError::new(["body", name], "value_error", msg).with_code("base64_decode"),
             ])
@@ -188,11 +209,14 @@ fn base_name(path: &str) -> String {
 fn unreadable(error: MultipartError) -> ApiError {
     match error.status() {
         StatusCode::PAYLOAD_TOO_LARGE => ApiError::payload_too_large(BODY_LIMIT_BYTES),
-        _ => malformed(format!("the form cannot be read: {}", error.body_text())),
+        _ => {
+            let why = error.body_text();
+            malformed(say!("the form cannot be read: {why}", "no se puede leer el formulario"))
+        }
     }
 }
 
-fn malformed(msg: String) -> ApiError {
+fn malformed(msg: Bilingual) -> ApiError {
     ApiError::validation(vec![FieldError::new(["body"], "multipart_invalid", msg)])
 }
 

@@ -3,6 +3,7 @@
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 use ecf::{JsonError, Node};
+use ecf_language::{Say as _, say};
 use http::{HeaderMap, StatusCode, header::CONTENT_TYPE};
 
 use crate::{ApiError, FieldError, Fields, FromFields, layers::BODY_LIMIT_BYTES};
@@ -24,7 +25,10 @@ where
             .await
             .map_err(|rejection| match rejection.status() {
                 StatusCode::PAYLOAD_TOO_LARGE => ApiError::payload_too_large(BODY_LIMIT_BYTES),
-                _ => ApiError::bad_request("incomplete_body", "the body did not arrive whole"),
+                _ => ApiError::bad_request(
+                    "incomplete_body",
+                    say!("the body did not arrive whole", "el cuerpo no llegó completo"),
+                ),
             })?;
         // The content type of an empty body does not matter.
         if Node::without_mark(&body).is_empty() {
@@ -45,7 +49,10 @@ pub fn read_body<T: FromFields>(body: Node) -> Result<T, ApiError> {
     match body {
         Node::Object(members) => Fields::read_all("body", members),
         other => {
-            let msg = "Input should be a valid dictionary or object to extract fields from";
+            let msg = say!(
+                "Input should be a valid dictionary or object to extract fields from",
+                "se espera un objeto JSON con los campos"
+            );
             let error = FieldError::new(["body"], "model_attributes_type", msg).with_input(&other);
             Err(ApiError::validation(vec![error]))
         }
@@ -67,16 +74,12 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 fn unreadable(error: JsonError) -> ApiError {
     let (offset, reason) = match &error {
-        JsonError::Utf8 { .. } | JsonError::Utf16 => return ApiError::bad_request("invalid_utf8", error.to_string()),
+        JsonError::Utf8 { .. } | JsonError::Utf16 => return ApiError::bad_request("invalid_utf8", error.say()),
         JsonError::Syntax { offset, reason, .. } => (*offset, reason.clone()),
         JsonError::DuplicateKey { offset, .. } | JsonError::TooDeep { offset } => (*offset, error.to_string()),
     };
-    let mut field = FieldError::new(
-        ["body".to_owned(), offset.to_string()],
-        "json_invalid",
-        error.to_string(),
-    )
-    .with_ctx("error", reason);
+    let mut field =
+        FieldError::new(["body".to_owned(), offset.to_string()], "json_invalid", error.say()).with_ctx("error", reason);
     if let JsonError::Syntax { line, column, .. } | JsonError::DuplicateKey { line, column, .. } = &error {
         field = field.with_ctx("line", *line).with_ctx("column", *column);
     }

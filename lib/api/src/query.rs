@@ -2,6 +2,7 @@
 
 use axum::extract::{FromRequestParts, Query};
 use ecf::Node;
+use ecf_language::say;
 use ecf_store::receipts::{Position, Span};
 use http::{Uri, request::Parts};
 use jiff::{Timestamp, civil::Date};
@@ -31,8 +32,15 @@ where
 
 /// The decoded names and values of a query, in their order.
 pub(crate) fn pairs(uri: &Uri) -> Result<Vec<(String, String)>, ApiError> {
-    let Query(pairs) = Query::try_from_uri(uri)
-        .map_err(|_| ApiError::bad_request("invalid_query", "the query string cannot be read"))?;
+    let Query(pairs) = Query::try_from_uri(uri).map_err(|_| {
+        ApiError::bad_request(
+            "invalid_query",
+            say!(
+                "the query string cannot be read",
+                "no se puede leer la consulta de la dirección"
+            ),
+        )
+    })?;
     Ok(pairs)
 }
 
@@ -108,7 +116,10 @@ impl FromFields for DateRange {
         if let (Some(from), Some(to)) = (date_from, date_to)
             && from > to
         {
-            let msg = format!("Input should be at or after date_from: {to} is before {from}");
+            let msg = say!(
+                "Input should be at or after date_from: {to} is before {from}",
+                "debe ser date_from o posterior: {to} es anterior a {from}"
+            );
             let error = FieldError::new(["query", "date_to"], "value_error", msg)
                 .with_code("dates_reversed")
                 .with_input(&Node::Text(to.to_string().into()))
@@ -138,7 +149,10 @@ impl FromFields for IssuedRange {
         if let (Some(from), Some(to)) = (issued_from, issued_to)
             && from > to
         {
-            let msg = format!("Input should be on or after issued_from: {to} is before {from}");
+            let msg = say!(
+                "Input should be on or after issued_from: {to} is before {from}",
+                "debe ser issued_from o posterior: {to} es anterior a {from}"
+            );
             let error = FieldError::new(["query", "issued_to"], "value_error", msg)
                 .with_code("dates_reversed")
                 .with_input(&Node::Text(to.to_string().into()))

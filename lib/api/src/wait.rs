@@ -64,7 +64,7 @@ impl Wait {
                 }
                 Ok(_) => {}
                 Err(error) => {
-                    tracing::warn!(receipt.id = %id, error = %ecf_runtime::telemetry::chain(&error), "a look while waiting failed");
+                    tracing::warn!(receipt.id = %id, error = %ecf_runtime::telemetry::chain(&error), "a read while waiting for the verdict failed");
                 }
             }
         }

@@ -47,7 +47,7 @@ async fn a_missing_key_is_422_and_a_wrong_one_401() {
     assert_eq!(
         missing.expect(422),
         json!({"detail": [{
-            "loc": ["header", "X-API-Key"], "msg": "Field required", "type": "missing", "input": null, "ctx": { "code": "missing" },
+            "loc": ["header", "X-API-Key"], "msg": "X-API-Key: Field required", "type": "missing", "input": null, "ctx": { "code": "missing" },
         }]})
     );
     for wrong in ["nonsense", "", "sk_live_1"] {

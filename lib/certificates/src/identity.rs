@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ecf_language::{Bilingual, Say};
 use ecf_store::{CompanyId, Identities, StoreError};
 use jiff::Timestamp;
 use xmldsig::Identity;
@@ -21,6 +22,20 @@ pub enum CannotSign {
     /// The vault cannot be read, which says nothing of the certificate.
     #[error(transparent)]
     Vault(StoreError),
+}
+
+impl Say for CannotSign {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::Missing => "la empresa aún no tiene certificado: suba primero su P12".to_owned(),
+            Self::Unusable(_) => "el certificado de la empresa ya no abre: suba su P12 otra vez".to_owned(),
+            Self::NotValid { not_before, not_after } => {
+                format!("el certificado de la empresa es válido de {not_before} a {not_after}: suba uno vigente")
+            }
+            Self::Vault(_) => "no se puede leer el certificado de la empresa ahora".to_owned(),
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 /// The identity that signs for a company now.

@@ -1,6 +1,7 @@
 //! The judgement of a signer.
 
 use ecf::Rnc;
+use ecf_language::{Bilingual, Say};
 use ecf_store::{CachedSecret, OperatorSecret, StoreError, Vault, inbox::SpeaksFor};
 use jiff::{SignedDuration, Timestamp};
 use xmldsig::{Authorities, AuthoritiesError, CertificateError, Chain, UntrustedError};
@@ -61,6 +62,17 @@ pub enum Untrusted {
     Refused(#[from] Refusal),
 }
 
+impl Say for Untrusted {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::NoAuthorities => "este despliegue no tiene certificados de autoridades".to_owned(),
+            Self::Chain(error) => return error.say(),
+            Self::Refused(error) => return error.say(),
+        };
+        Bilingual::of(self, spanish)
+    }
+}
+
 /// Why a signer is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -72,8 +84,22 @@ pub enum Refusal {
     )]
     Backdated { signed_at: Timestamp, not_after: Timestamp },
     /// The deployment takes documents of trusted signers only.
-    #[error("the signer is not trusted: {0}")]
-    Untrusted(String),
+    #[error("the signer is not trusted: {}", .0.en)]
+    Untrusted(Bilingual),
+}
+
+impl Say for Refusal {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::Certificate(error) => return error.say(),
+            Self::Backdated { signed_at, not_after } => format!(
+                "el certificado venció el {not_after}, y el documento dice que se firmó el {signed_at}: un documento de un \
+                 certificado vencido se acepta durante diez días"
+            ),
+            Self::Untrusted(reason) => format!("el firmante no es de confianza: {}", reason.es),
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 /// The authorities cannot be read, which is the deployment's fault.
@@ -106,7 +132,7 @@ impl Judge {
         Ok(match (self.why_untrusted(signed.chain, now).await?, self.trust) {
             (None, _) => Judgement::Trusted(signer),
             (Some(why), ReceptionTrust::Confirm) => Judgement::Unknown(signer, why),
-            (Some(why), ReceptionTrust::Chain) => Judgement::Refused(Refusal::Untrusted(why.to_string())),
+            (Some(why), ReceptionTrust::Chain) => Judgement::Refused(Refusal::Untrusted(why.say())),
         })
     }
 

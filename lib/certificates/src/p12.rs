@@ -16,6 +16,7 @@
 //! | `unreadable_certificate`, `expired`, `not_yet_valid`, `key_usage` | its certificate must not sign |
 //! | `none_usable` | none of its certificates may sign, for different reasons |
 
+use ecf_language::{Bilingual, Say, say};
 use ecf_store::CertificateFile;
 use jiff::Timestamp;
 use xmldsig::{CertificateError, Identity, P12Error, ProofError, Unusable};
@@ -32,8 +33,8 @@ pub const LARGEST_P12_BYTES: usize = 45 * 1024;
 pub enum P12Refusal {
     #[error("the file has {} KB, at most {} KB are taken", .size_bytes.div_ceil(1024), LARGEST_P12_BYTES / 1024)]
     TooLarge { size_bytes: usize },
-    #[error("wrong PIN: the file does not open with it{hint}")]
-    WrongPin { hint: &'static str },
+    #[error("wrong PIN: the file does not open with it{}", .hint.en)]
+    WrongPin { hint: Bilingual },
     #[error(transparent)]
     DoesNotOpen(P12Error),
     /// A file that was accepted once is never refused for this when it is loaded again.
@@ -46,12 +47,33 @@ pub enum P12Refusal {
     #[error(transparent)]
     KeyUnusable(ProofError),
     /// None of its certificates may sign now. The dates are those of the certificate that comes closest.
-    #[error("{}", none_usable(.unusable))]
+    #[error("{}", none_usable(.unusable).en)]
     NoneUsable {
         not_before: Timestamp,
         not_after: Timestamp,
         unusable: Vec<Unusable>,
     },
+}
+
+impl Say for P12Refusal {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::TooLarge { size_bytes } => format!(
+                "el archivo tiene {} KB, se aceptan {} KB como máximo",
+                size_bytes.div_ceil(1024),
+                LARGEST_P12_BYTES / 1024
+            ),
+            Self::WrongPin { hint } => format!("PIN incorrecto: el archivo no abre con él{}", hint.es),
+            Self::DoesNotOpen(error) => return error.say(),
+            Self::NoMac => "el archivo no tiene verificación de integridad (MAC): nada muestra si fue alterado. Un archivo así solo se \
+                            acepta con un PIN vacío; expórtelo otra vez, por ejemplo con: openssl pkcs12 -in old.p12 \
+                            -nodes -out all.pem && openssl pkcs12 -export -in all.pem -out new.p12"
+                .to_owned(),
+            Self::KeyUnusable(error) => return error.say(),
+            Self::NoneUsable { unusable, .. } => return none_usable(unusable),
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 impl P12Refusal {
@@ -102,34 +124,47 @@ pub fn open_p12(
 fn not_opened(error: P12Error, pin: &str) -> P12Refusal {
     match error {
         P12Error::WrongPassword if pin.trim() != pin => P12Refusal::WrongPin {
-            hint: "; it starts or ends with a blank or a line break",
+            hint: say!(
+                "; it starts or ends with a blank or a line break",
+                "; empieza o termina con un espacio o un salto de línea"
+            ),
         },
-        P12Error::WrongPassword => P12Refusal::WrongPin { hint: "" },
+        P12Error::WrongPassword => P12Refusal::WrongPin {
+            hint: Bilingual::default(),
+        },
         error => P12Refusal::DoesNotOpen(error),
     }
 }
 
-fn none_usable(unusable: &[Unusable]) -> String {
+fn none_usable(unusable: &[Unusable]) -> Bilingual {
     if let [one] = unusable {
         return alone(&one.reason);
     }
-    let reasons: Vec<_> = unusable.iter().map(ToString::to_string).collect();
-    format!(
-        "none of the {} certificates with a private key in the file can sign now: {}",
-        unusable.len(),
-        reasons.join("; ")
+    let reasons: Vec<_> = unusable.iter().map(Say::say).collect();
+    let reasons = Bilingual::joined(&reasons, "; ");
+    say!(
+        [reasons],
+        "none of the {} certificates with a private key in the file can sign now: {reasons}",
+        "ninguno de los {} certificados con clave privada del archivo puede firmar ahora: {reasons}",
+        unusable.len()
     )
 }
 
-fn alone(reason: &P12Error) -> String {
+fn alone(reason: &P12Error) -> Bilingual {
     match reason {
         P12Error::Certificate(CertificateError::Expired { not_after, .. }) => {
-            format!("the certificate expired at {not_after}; ask its issuer for a new one")
+            say!(
+                "the certificate expired at {not_after}; ask its issuer for a new one",
+                "el certificado venció el {not_after}; pida uno nuevo a su emisor"
+            )
         }
         P12Error::Certificate(CertificateError::NotYetValid { not_before, .. }) => {
-            format!("the certificate is not valid before {not_before}; upload it then")
+            say!(
+                "the certificate is not valid before {not_before}; upload it then",
+                "el certificado no es válido antes de {not_before}; súbalo entonces"
+            )
         }
-        other => other.to_string(),
+        other => other.say(),
     }
 }
 

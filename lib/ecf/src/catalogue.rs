@@ -12,6 +12,7 @@ mod unidades_medida;
 use std::fmt;
 use std::str::FromStr;
 
+use ecf_language::{Bilingual, Say};
 use thiserror::Error;
 
 use crate::field::Catalogue;
@@ -30,6 +31,12 @@ pub struct UnknownCode {
     pub given: String,
     /// The name of the catalogue.
     pub catalogue: &'static str,
+}
+
+impl Say for UnknownCode {
+    fn say(&self) -> Bilingual {
+        Bilingual::of(self, format!("{:?} no es un código de {}", self.given, self.catalogue))
+    }
 }
 
 /// Implements reading and writing for a type with `CATALOGUE`, `FromStr` and `Display`. `also` lists other names of the

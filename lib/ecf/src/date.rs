@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use ecf_language::{Bilingual, Say};
 use jiff::civil::{Date, DateTime};
 use jiff::tz::{Offset, offset};
 use jiff::{SignedDuration, Timestamp};
@@ -44,6 +45,24 @@ pub enum DateError {
         /// The text as received.
         given: String,
     },
+}
+
+impl Say for DateError {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::YearFirst { given, expected } => {
+                format!("{given:?} empieza con el año: las fechas se escriben dd-MM-yyyy, aquí {expected}")
+            }
+            Self::Shape { given, form } => format!("{given:?} no es una fecha escrita {form}"),
+            Self::NoSuchDay { given } => match longest_day(given) {
+                Some(days) => {
+                    format!("{given:?} no está en el calendario de los años 1900 a 2099: ese mes tiene {days} días")
+                }
+                None => format!("{given:?} no está en el calendario de los años 1900 a 2099"),
+            },
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 impl Fecha {
@@ -148,20 +167,23 @@ fn civil_date(text: &str, whole: &str, form: &'static str) -> Result<Date, DateE
 }
 
 /// The number of days of the month, when the day in `d-M-yyyy` exceeds it.
-fn month_end(given: &str) -> String {
+fn longest_day(given: &str) -> Option<i8> {
     let mut parts = given.split('-').map(str::parse::<i16>);
     let (Some(Ok(day)), Some(Ok(month)), Some(Ok(year)), None) =
         (parts.next(), parts.next(), parts.next(), parts.next())
     else {
-        return String::new();
+        return None;
     };
     let first = i8::try_from(month)
         .ok()
         .and_then(|month| Date::new(year, month, 1).ok());
-    match first.map(Date::days_in_month) {
-        Some(days) if day <= 31 && day > i16::from(days) => format!(": that month has {days} days"),
-        _ => String::new(),
-    }
+    first
+        .map(Date::days_in_month)
+        .filter(|days| day <= 31 && day > i16::from(*days))
+}
+
+fn month_end(given: &str) -> String {
+    longest_day(given).map_or_else(String::new, |days| format!(": that month has {days} days"))
 }
 
 impl FromStr for Fecha {

@@ -7,6 +7,7 @@ pub(crate) use given::Given;
 pub use numbered::Numbered;
 
 use crate::codes;
+use ecf_language::say;
 use rust_decimal::Decimal;
 
 use crate::catalogue::Version;
@@ -59,7 +60,10 @@ impl Draft {
         let mut reader = Reader::new(receipt_type, amounts, Source::Caller);
         let payload = match payload.get(ROOT) {
             Some(inner) => {
-                let message = "the payload is the content of ECF; the wrapping was taken off";
+                let message = say!(
+                    "the payload is the content of ECF; the wrapping was taken off",
+                    "el payload es el contenido de ECF; se quitó la envoltura"
+                );
                 reader.notice(Problem::new(codes::WRAPPED, "wrapped", message), None);
                 inner
             }
@@ -168,7 +172,10 @@ impl Draft {
         let id_doc = &self.document.encabezado.id_doc;
         let expected = self.receipt_type.as_str();
         if let Some(given) = id_doc.tipo_ecf.filter(|given| *given != self.receipt_type) {
-            let message = format!("TipoeCF is {given}, but the receipt is issued as type {expected}");
+            let message = say!(
+                "TipoeCF is {given}, but the receipt is issued as type {expected}",
+                "TipoeCF es {given}, pero el comprobante se emite como tipo {expected}"
+            );
             let violation = Violation::rejected(id_doc_path("TipoeCF"), codes::OTHER_TYPE, "value_error", message);
             violations.push(violation.with_given(given.as_str()).with_expected(expected));
         }
@@ -204,7 +211,10 @@ impl Draft {
                 .any(|violation| violation.path.starts_with(&buyer_path()));
         if anonymous {
             header.comprador.razon_social_comprador = Some(anonymous_buyer());
-            let message = "a consumer invoice names a buyer: CONSUMIDOR FINAL was filled in";
+            let message = say!(
+                "a consumer invoice names a buyer: CONSUMIDOR FINAL was filled in",
+                "una Factura de Consumo nombra un comprador: se puso CONSUMIDOR FINAL"
+            );
             let notice = Violation::rejected(buyer_path(), codes::ANONYMOUS_BUYER, "value_added", message);
             reader.notices.push(notice.with_grade(crate::Grade::Notice));
         }
@@ -249,7 +259,10 @@ impl Ecf {
         }
         let id_doc = &mut self.document.encabezado.id_doc;
         if let Some(given) = id_doc.encf.filter(|given| *given != encf) {
-            let message = format!("the payload brings the number {given}, another one was assigned");
+            let message = say!(
+                "the payload brings the number {given}, another one was assigned",
+                "el payload trae el número {given}, se asignó otro"
+            );
             let violation = Violation::rejected(id_doc_path("eNCF"), codes::OTHER_NUMBER, "value_error", message);
             return Err(Box::new(
                 violation.with_given(&given.to_string()).with_expected(encf.to_string()),
@@ -260,7 +273,10 @@ impl Ecf {
             let path = id_doc_path("FechaVencimientoSecuencia");
             match (id_doc.fecha_vencimiento_secuencia, expiry) {
                 (Some(given), Some(known)) if given != known => {
-                    let message = format!("the range of {encf} expires on {known}, the payload says {given}");
+                    let message = say!(
+                        "the range of {encf} expires on {known}, the payload says {given}",
+                        "la secuencia de {encf} vence el {known}, el payload dice {given}"
+                    );
                     let violation = Violation::rejected(path, codes::OTHER_EXPIRY, "value_error", message);
                     return Err(Box::new(
                         violation
@@ -269,7 +285,10 @@ impl Ecf {
                     ));
                 }
                 (None, None) => {
-                    let message = format!("the expiry of the range of {encf} is not known");
+                    let message = say!(
+                        "the expiry of the range of {encf} is not known",
+                        "no se conoce el vencimiento de la secuencia de {encf}"
+                    );
                     return Err(Box::new(Violation::rejected(path, codes::MISSING, "missing", message)));
                 }
                 (given, known) => id_doc.fecha_vencimiento_secuencia = given.or(known),
@@ -296,7 +315,10 @@ pub(crate) fn too_many_lines(document: &Document, receipt_type: ReceiptType) -> 
         return None;
     }
     let path = vec!["DetallesItems".to_owned(), "Item".to_owned()];
-    let message = format!("a consumer invoice of RD$250,000.00 or more has {LINES_SENT_IN_FULL} lines at most");
+    let message = say!(
+        "a consumer invoice of RD$250,000.00 or more has {LINES_SENT_IN_FULL} lines at most",
+        "una Factura de Consumo de RD$250,000.00 o más tiene {LINES_SENT_IN_FULL} líneas como máximo"
+    );
     let fault = Violation::rejected(path, codes::TOO_MANY, "too_long", message);
     Some(
         fault
@@ -326,8 +348,9 @@ fn id_doc_path(field: &str) -> Vec<String> {
 }
 
 fn wrong_type_of_number(encf: Encf, expected: ReceiptType) -> Violation {
-    let message = format!(
+    let message = say!(
         "{encf} is a number of type {}, the receipt is of type {expected}",
+        "{encf} es un número del tipo {}, el comprobante es del tipo {expected}",
         encf.receipt_type()
     );
     Violation::rejected(id_doc_path("eNCF"), codes::NUMBER_OF_OTHER_TYPE, "value_error", message)

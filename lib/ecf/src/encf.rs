@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use ecf_language::{Bilingual, Say};
 use thiserror::Error;
 
 use crate::ReceiptType;
@@ -37,6 +38,21 @@ pub enum EncfError {
         /// The sequence as received.
         sequence: u64,
     },
+}
+
+impl Say for EncfError {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::Shape { given } => {
+                format!("{given:?} no es un e-NCF: se esperaba E y doce dígitos, por ejemplo E310000000001")
+            }
+            Self::UnknownType { given, code } => format!(
+                "{given:?} no es un e-NCF: {code} después de la E no es uno de 31, 32, 33, 34, 41, 43, 44, 45, 46, 47"
+            ),
+            Self::Sequence { sequence } => format!("la secuencia {sequence} está fuera de 1 a {}", Encf::MAX_SEQUENCE),
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 impl Encf {
@@ -109,6 +125,19 @@ pub struct Ncf(Box<str>);
 pub struct NcfError {
     /// The text as received.
     pub given: String,
+}
+
+impl Say for NcfError {
+    fn say(&self) -> Bilingual {
+        Bilingual::of(
+            self,
+            format!(
+                "{:?} no es un número de comprobante: se esperaba un e-NCF de 13 caracteres, un número de serie B de 11 o uno \
+             de serie A o P de 19",
+                self.given
+            ),
+        )
+    }
 }
 
 impl Ncf {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use ecf_language::{Bilingual, Say};
 use thiserror::Error;
 
 /// One of the tax authority's environments.
@@ -22,6 +23,15 @@ pub enum Environment {
 pub struct UnknownEnvironment {
     /// The text as received.
     pub given: String,
+}
+
+impl Say for UnknownEnvironment {
+    fn say(&self) -> Bilingual {
+        Bilingual::of(
+            self,
+            format!("el ambiente {:?} no es uno de TesteCF, CerteCF, ecf", self.given),
+        )
+    }
 }
 
 impl Environment {

@@ -5,6 +5,7 @@ mod hash;
 mod parse;
 
 use compact_str::CompactString;
+use ecf_language::{Bilingual, Say, say};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 use thiserror::Error;
@@ -71,6 +72,33 @@ pub enum JsonError {
         /// Counted in bytes from 0.
         offset: usize,
     },
+}
+
+impl Say for JsonError {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::Utf8 { offset } => format!("el cuerpo no es UTF-8: el byte {offset} está mal"),
+            Self::Utf16 => "el cuerpo es UTF-16: envíelo en UTF-8".to_owned(),
+            // The reason is the parser's, in English.
+            Self::Syntax {
+                line, column, offset, ..
+            } => {
+                format!("el cuerpo no es JSON en la línea {line}, columna {column} (byte {offset})")
+            }
+            Self::DuplicateKey {
+                key,
+                line,
+                column,
+                offset,
+            } => format!(
+                "el miembro {key:?} aparece dos veces, la segunda en la línea {line}, columna {column} (byte {offset})"
+            ),
+            Self::TooDeep { offset } => {
+                format!("el cuerpo tiene más de {} niveles en el byte {offset}", Node::MAX_DEPTH)
+            }
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 impl Node {
@@ -156,14 +184,14 @@ impl Node {
     }
 
     /// The JSON name of this kind of value.
-    pub fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> Bilingual {
         match self {
-            Self::Null => "null",
-            Self::Bool(_) => "a boolean",
-            Self::Number(_) => "a number",
-            Self::Text(_) => "a text",
-            Self::Array(_) => "a list",
-            Self::Object(_) => "an object",
+            Self::Null => Bilingual::same("null"),
+            Self::Bool(_) => say!("a boolean", "un booleano"),
+            Self::Number(_) => say!("a number", "un número"),
+            Self::Text(_) => say!("a text", "un texto"),
+            Self::Array(_) => say!("a list", "una lista"),
+            Self::Object(_) => say!("an object", "un objeto"),
         }
     }
 }

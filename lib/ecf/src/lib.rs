@@ -40,7 +40,7 @@ pub use document::{Document, Heading, Received, json_schema};
 pub use draft::{Draft, Ecf, Numbered, SUMMARY_THRESHOLD};
 pub use encf::{Encf, EncfError, Ncf, NcfError};
 pub use environment::{Environment, UnknownEnvironment};
-pub use fail_reason::{FailReason, UnknownFailReason};
+pub use fail_reason::{FailReason, UnknownFailReason, failure_said};
 pub use field::hints::nearest_name;
 pub use json::{JsonError, Node, Piece};
 pub use money::{Amounts, Cantidad, DecimalError, Monto, Peso, Porcentaje, Precio, Subcantidad, TipoCambio};

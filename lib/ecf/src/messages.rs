@@ -8,6 +8,7 @@ pub mod respuesta_autenticacion;
 pub mod rfce;
 pub mod semilla;
 
+use ecf_language::{Bilingual, Say};
 use thiserror::Error;
 
 use crate::field::{Block, Checker, Reader, Source, Stage, element};
@@ -29,8 +30,21 @@ pub enum MessageError {
     #[error("the message cannot be read")]
     Xml(#[from] XmlError),
     /// Fields are invalid or missing.
-    #[error("{} of the message: {}", list_paths(.0), .0.first().map_or("", |first| first.message.as_str()))]
+    #[error("{} of the message: {}", list_paths(.0), .0.first().map_or("", |first| &*first.message.en))]
     Fields(Vec<Violation>),
+}
+
+impl Say for MessageError {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::Xml(_) => "no se puede leer el mensaje".to_owned(),
+            Self::Fields(violations) => {
+                let first = violations.first().map_or("", |first| &*first.message.es);
+                format!("{} del mensaje: {first}", list_paths(violations))
+            }
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 fn list_paths(violations: &[Violation]) -> String {

@@ -6,6 +6,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
+use ecf_language::{Bilingual, Say};
 use rust_decimal::prelude::ToPrimitive as _;
 use rust_decimal::{Decimal, RoundingStrategy};
 use thiserror::Error;
@@ -51,6 +52,24 @@ pub enum DecimalError {
         /// The digits that the field allows.
         integers: u32,
     },
+}
+
+impl Say for DecimalError {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::NotANumber { given } => {
+                format!("{given:?} no es un número decimal como 1234.50: dígitos, y un punto antes de los decimales")
+            }
+            Self::Float { given } => {
+                format!("{given:?} está escrito como punto flotante: escriba todos los dígitos, sin exponente")
+            }
+            Self::Decimals { given, scale } => {
+                format!("{given} tiene más de {scale} decimales; aquí no se redondea nada")
+            }
+            Self::Integers { given, integers } => format!("{given} tiene más de {integers} dígitos antes del punto"),
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 /// The value of a decimal text, and whether the text differs from the printed value.

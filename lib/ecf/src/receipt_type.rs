@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use ecf_language::{Bilingual, Say, say};
 use thiserror::Error;
 
 /// The type of a receipt, printed as its two-digit code.
@@ -23,18 +24,35 @@ pub enum ReceiptType {
 
 /// A code that is not one of the ten.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("ecf type {given:?} {}", what_to_write(given))]
+#[error("ecf type {given:?} {}", what_to_write(given).en)]
 pub struct UnknownReceiptType {
     /// The text as received.
     pub given: String,
 }
 
+impl Say for UnknownReceiptType {
+    fn say(&self) -> Bilingual {
+        Bilingual::of(
+            self,
+            format!("el tipo de e-CF {:?} {}", self.given, what_to_write(&self.given).es),
+        )
+    }
+}
+
 /// The type that is meant, or a list of all types with their names.
-fn what_to_write(given: &str) -> String {
+fn what_to_write(given: &str) -> Bilingual {
     let named = |receipt_type: ReceiptType| format!("{receipt_type} ({})", receipt_type.title());
     match ReceiptType::meant_by(given) {
-        Some(meant) => format!("is not one of the ten: write {}", named(meant)),
-        None => format!("is not one of {}", ReceiptType::ALL.map(named).join(", ")),
+        Some(meant) => say!(
+            "is not one of the ten: write {}",
+            "no es uno de los diez: escriba {}",
+            named(meant)
+        ),
+        None => say!(
+            "is not one of {}",
+            "no es uno de {}",
+            ReceiptType::ALL.map(named).join(", ")
+        ),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use ecf_language::{Bilingual, Say};
 use thiserror::Error;
 
 /// A taxpayer number of 9 or 11 digits.
@@ -15,6 +16,18 @@ pub struct Rnc(Box<str>);
 pub struct RncError {
     /// The text as received.
     pub given: String,
+}
+
+impl Say for RncError {
+    fn say(&self) -> Bilingual {
+        Bilingual::of(
+            self,
+            format!(
+                "{:?} no es un RNC: se esperaban 9 dígitos, u 11 de una cédula",
+                self.given
+            ),
+        )
+    }
 }
 
 impl Rnc {

@@ -18,6 +18,7 @@ mod fail_cause;
 mod happened;
 mod step;
 
+pub(crate) use fail_cause::{CERTIFICATE_REFUSED, REFUSED, WRONG_KIND};
 pub use fail_cause::{FailCause, NotAccepted};
 pub use happened::{Call, Finding, Grounds, Happened, Invoice, Judgement, NotClaimed};
 pub use step::{Awaited, Before, Claim, Effect, FinalVerdict, LookUp, Lost, Purpose, Said, Step, Then};

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use ecf_language::{Bilingual, Say};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -42,6 +43,12 @@ pub enum ReceiptState {
 pub struct UnknownState {
     /// The text as received.
     pub given: String,
+}
+
+impl Say for UnknownState {
+    fn say(&self) -> Bilingual {
+        Bilingual::of(self, format!("{:?} no es un estado de un comprobante", self.given))
+    }
 }
 
 /// When a transition is open.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::str::FromStr;
 
+use ecf_language::{Bilingual, Say};
 use thiserror::Error;
 
 /// A text that a document may contain. Its maximum length and other limits belong to the field.
@@ -27,6 +28,20 @@ pub enum TextoError {
         /// Its position, counted from 1.
         position: usize,
     },
+}
+
+impl Say for TextoError {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::Empty => "el texto está vacío: omita el campo".to_owned(),
+            Self::BlankAtEnd => "el texto empieza o termina con un espacio".to_owned(),
+            Self::Control { character, position } => format!(
+                "el texto tiene el carácter de control U+{:04X} en la posición {position}",
+                u32::from(*character)
+            ),
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 impl Texto {

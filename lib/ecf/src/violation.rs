@@ -2,6 +2,8 @@
 //!
 //! The codes are in [`codes`] and, for the fiscal rules, in [`rules::CATALOGUE`](crate::rules::CATALOGUE).
 
+use ecf_language::Bilingual;
+
 use crate::Node;
 use crate::codes;
 use crate::document::Document;
@@ -30,7 +32,7 @@ pub struct Violation {
     /// The kind of error in the vocabulary of FastAPI, such as `missing`.
     pub kind: &'static str,
     /// One sentence for the programmer that says how to correct it.
-    pub message: String,
+    pub message: Bilingual,
     /// The given value, shortened when long.
     pub given: Option<String>,
     /// The received value, if `given` does not show it: the value of an unknown name, a list, an object.
@@ -45,12 +47,12 @@ pub struct Violation {
 
 impl Violation {
     /// A finding of grade *rejected* without further details.
-    pub fn rejected(path: Vec<String>, code: &'static str, kind: &'static str, message: impl Into<String>) -> Self {
+    pub fn rejected(path: Vec<String>, code: &'static str, kind: &'static str, message: Bilingual) -> Self {
         Self {
             path,
             code,
             kind,
-            message: message.into(),
+            message,
             given: None,
             input: None,
             expected: None,
@@ -220,7 +222,7 @@ mod tests {
             path.iter().map(|&step| step.to_owned()).collect(),
             "ESTRUCTURA-01",
             "missing",
-            "",
+            Bilingual::default(),
         )
     }
 

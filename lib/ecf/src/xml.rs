@@ -6,6 +6,7 @@ mod encoding;
 
 use std::collections::HashMap;
 
+use ecf_language::{Bilingual, Say};
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, Event};
 use thiserror::Error;
@@ -70,6 +71,25 @@ pub enum XmlError {
     /// The type of the receipt is missing or unknown.
     #[error("TipoeCF cannot be read")]
     ReceiptType(#[from] UnknownReceiptType),
+}
+
+impl Say for XmlError {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::Utf8 { offset } => format!("el documento no es UTF-8: el byte {offset} está mal"),
+            Self::Encoding { found } => format!("el documento está en la codificación {found}: solo se lee UTF-8"),
+            Self::Version { found } => format!("el documento es XML {found}: solo se lee XML 1.0"),
+            Self::Syntax { offset, .. } => format!("el documento no es XML bien formado en el byte {offset}"),
+            Self::Entity { name } => format!("el documento usa la entidad desconocida &{name};"),
+            Self::Doctype => "el documento declara un tipo de documento".to_owned(),
+            Self::TooDeep => format!("el documento tiene más de {} niveles", Node::MAX_DEPTH),
+            Self::TooManyElements => format!("el documento tiene más de {MOST_ELEMENTS} elementos"),
+            Self::NoRoot => "el documento no tiene un elemento raíz completo".to_owned(),
+            Self::Root { given, expected } => format!("el elemento raíz es {given}, se esperaba {expected}"),
+            Self::ReceiptType(_) => "no se puede leer TipoeCF".to_owned(),
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 /// An element that is still open.

@@ -218,9 +218,10 @@ fn c4_a_missing_indicator_is_asked_for_with_the_value_that_the_sums_tell() {
     assert!(
         found
             .message
+            .en
             .contains("with 0, MontoTotal would be 1392.40 instead of 1180.00"),
         "{}",
-        found.message
+        found.message.en
     );
     // Norma 10-07 requires 1 in any case.
     let mut payload = invoice(
@@ -280,7 +281,7 @@ fn c4_a_sum_says_which_numbers_it_was_compared_with() {
     let message = |totales, code: &str| {
         let found = refused(31, &invoice(Some(0), one.clone(), totales));
         let found = found.into_iter().find(|violation| violation.code == code);
-        found.unwrap().message
+        found.unwrap().message.en
     };
     // The parts are right, but their sum is wrong.
     assert_eq!(
@@ -332,9 +333,10 @@ fn c5_a_refusal_begins_with_the_line_that_is_its_cause() {
     assert!(
         found[1]
             .message
+            .en
             .ends_with("it is right once MontoItem of line 1 is 3750.00"),
         "{}",
-        found[1].message
+        found[1].message.en
     );
     // A line that stops the receipt explains all of it.
     let lines = json!([line(1, "1250", json!({"CantidadItem": "3", "MontoItem": "3800.00"}))]);
@@ -422,7 +424,7 @@ fn c10_what_is_said_of_perception_is_what_happens() {
     let found = told(31, &payload);
     assert_eq!(codes(&found), ["RETENCION-08"]);
     assert_eq!(
-        found[0].message,
+        found[0].message.en,
         "perception is not in force: TotalITBISPercepcion should be left out, and is written as given"
     );
     let node = Node::parse(payload.to_string().as_bytes()).unwrap();
@@ -452,16 +454,17 @@ fn c16_an_additional_tax_beyond_the_tolerance_is_refused_under_every_policy_and_
         assert!(
             found[0]
                 .message
+                .en
                 .ends_with("; the authority rejects such a receipt, so it is refused with on_conditional=warn too"),
             "{}",
-            found[0].message
+            found[0].message.en
         );
     }
     let found = told(31, &invoice(Some(0), json!([telecom]), taxes("20.50")));
     assert!(
         found
             .iter()
-            .all(|violation| !violation.message.contains("on_conditional")),
+            .all(|violation| !violation.message.en.contains("on_conditional")),
         "{found:#?}"
     );
 }

@@ -226,7 +226,7 @@ fn a11_every_mistake_of_a_first_day_says_what_to_write() {
         let found = findings(receipt_type, &payload);
         let told = found.iter().find(|violation| violation.path.join("/") == path);
         let fits = told.is_some_and(|told| told.code == code && told.expected.as_deref() == Some(expected));
-        let told = told.map(|told| (told.code, &told.expected, &told.message));
+        let told = told.map(|told| (told.code, &told.expected, &told.message.en));
         eprintln!("{path} {sent}: {told:?}");
         if !fits {
             wrong.push(format!("{path} {sent}: {code} {expected:?} is due, {told:?} came"));
@@ -290,9 +290,9 @@ fn a11_a_credit_note_without_its_indicator_is_told_which_one_the_dates_give() {
                 .unwrap();
             assert_eq!((told.code, told.expected.as_deref()), ("ESTRUCTURA-01", Some(expected)));
             assert!(
-                told.message.contains(&format!("{days} calendar days")),
+                told.message.en.contains(&format!("{days} calendar days")),
                 "{}",
-                told.message
+                told.message.en
             );
         }
     }
@@ -321,7 +321,11 @@ fn a11_a_passport_is_sent_to_its_field_where_the_type_has_one() {
             .iter()
             .find(|violation| violation.code == "ESTRUCTURA-32")
             .unwrap();
-        assert_eq!(told.message.contains("IdentificadorExtranjero"), sent, "{receipt_type}");
+        assert_eq!(
+            told.message.en.contains("IdentificadorExtranjero"),
+            sent,
+            "{receipt_type}"
+        );
     }
 }
 
@@ -335,9 +339,10 @@ fn a11_a_discount_above_its_line_is_told_by_how_much() {
     let told = found.iter().find(|violation| violation.code == "CALCULO-02").unwrap();
     assert_eq!(told.path.join("/"), "DetallesItems/Item/0/MontoItem");
     assert!(
-        told.message.starts_with("MontoItem would be -500") && told.message.contains("exceed what they reduce by 500"),
+        told.message.en.starts_with("MontoItem would be -500")
+            && told.message.en.contains("exceed what they reduce by 500"),
         "{}",
-        told.message
+        told.message.en
     );
 }
 
@@ -353,7 +358,7 @@ fn c7_a_fraction_where_a_tax_has_a_fixed_rate_is_refused() {
     let told = found.iter().find(|violation| violation.code == "IMPUESTO-08").unwrap();
     assert_eq!(told.expected.as_deref(), Some("10"));
     assert_eq!(
-        told.message,
+        told.message.en,
         "the rate of tax 001 (Propina Legal) is fixed: write 10, in percent, not 0.10"
     );
     payload["Encabezado"]["Totales"]["ImpuestosAdicionales"]["ImpuestoAdicional"][0]["TasaImpuestoAdicional"] =
@@ -412,7 +417,7 @@ fn p16_a_receipt_dated_a_month_back_is_told_in_tests_and_in_production() {
         assert_eq!(told.is_some(), is_told, "{environment}");
         if let Some(told) = told {
             assert_eq!(
-                told.message,
+                told.message.en,
                 "FechaEmision 27-10-2026 is 31 days ago: a receipt is due within 72 hours of its issue"
             );
             assert_eq!(told.grade, Grade::Notice);
@@ -442,7 +447,7 @@ fn c13_a_late_replacement_of_a_contingency_receipt_names_the_terms() {
         let found = findings("31", &payload);
         let told = found.iter().find(|violation| violation.code == "REFERENCIA-15");
         assert_eq!(
-            told.is_some_and(|told| told.message.contains(expected.unwrap())),
+            told.is_some_and(|told| told.message.en.contains(expected.unwrap())),
             expected.is_some(),
             "{modified}: {told:?}"
         );

@@ -269,7 +269,7 @@ fn an_empty_payload_is_told_all_that_is_missing() {
         ]
     );
     assert_eq!(
-        missing[2].message,
+        missing[2].message.en,
         "Emisor is mandatory in type 31 with RNCEmisor, RazonSocialEmisor, DireccionEmisor, FechaEmision"
     );
     assert_eq!(refused(&json!([1]))[0].code, "ESTRUCTURA-05");
@@ -381,7 +381,7 @@ fn a10_a_long_unknown_name_is_cut_everywhere() {
     let violation = refused(&payload).swap_remove(0);
     assert_eq!(violation.code, "ESTRUCTURA-04");
     assert_eq!(violation.path[0].chars().count(), 81);
-    assert!(violation.message.len() < 200, "{}", violation.message.len());
+    assert!(violation.message.en.len() < 200, "{}", violation.message.en.len());
     assert!(violation.given.unwrap().len() < 100);
 }
 

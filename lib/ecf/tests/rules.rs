@@ -165,7 +165,7 @@ fn documents_that_break_a_rule_raise_it_alone_and_at_the_field() {
                             violation.code,
                             violation.grade,
                             violation.path.join("/"),
-                            violation.message
+                            violation.message.en
                         )
                     })
                     .collect();
@@ -331,4 +331,28 @@ fn a_note_on_what_another_taxpayer_issued_is_not_held_against_our_own_number() {
     assert_eq!(against(&other, &invalid), []);
     let own = serde_json::json!({ "Ref/RNCOtroContribuyente": "199000013" });
     assert_eq!(against(&own, &invalid).len(), 1);
+}
+
+#[test]
+fn p6_every_finding_is_in_spanish_too() {
+    let english = ["the", "is", "of", "and", "not", "are", "was", "with", "must", "which"];
+    let mut seen = 0;
+    for bad in cases()
+        .values()
+        .flat_map(|case| list(case, "bad").cloned().collect::<Vec<_>>())
+    {
+        let (receipt_type, payload) = document(&bad);
+        for Violation { code, message, .. } in findings(receipt_type, &payload) {
+            seen += 1;
+            assert_ne!(message.en, message.es, "{code}");
+            let mut words = message.es.split(|character: char| !character.is_alphanumeric());
+            assert_eq!(
+                words.find(|word| english.contains(word)),
+                None,
+                "{code}: {}",
+                message.es
+            );
+        }
+    }
+    assert!(seen > 150, "{seen} findings");
 }

@@ -280,6 +280,6 @@ async fn piece(making: Making) -> Option<(Result<Bytes, AuditError>, Making)> {
         Ok(Err(error)) => error,
         Err(error) => error.into(),
     };
-    tracing::error!(error = %failed, "an archive broke off");
+    tracing::error!(error = %failed, "an archive ended early");
     Some((Err(failed), None))
 }

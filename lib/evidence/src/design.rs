@@ -45,7 +45,7 @@ pub(crate) async fn prepare(table: &Table, artifacts: &Artifacts, company: &Comp
 
 fn usable(bytes: &Bytes) -> Option<Logo> {
     let logo = Logo::read(bytes).inspect_err(|error| {
-        tracing::error!(error = %ecf_runtime::telemetry::chain(error), "a logo that was taken is none any more");
+        tracing::error!(error = %ecf_runtime::telemetry::chain(error), "a stored logo cannot be read any more");
     });
     logo.ok()
 }

@@ -108,7 +108,7 @@ impl Exchange {
                 annulment.has_lost_answer |= !error.nothing_was_taken();
                 annulment.words = Some(error.to_string());
                 let chain = ecf_runtime::telemetry::chain(&error).to_string();
-                tracing::warn!(annulment.id = %annulment.id, error = chain, "the authority could not be told of an annulment");
+                tracing::warn!(annulment.id = %annulment.id, error = chain, "an annulment was not delivered to the tax authority");
             }
             Err(_) => {
                 annulment.has_lost_answer = true;
@@ -127,7 +127,7 @@ impl Exchange {
         if wait.is_none() {
             if is_open {
                 annulment.state = AnnulmentState::GivenUp;
-                tracing::error!(annulment.id = %annulment.id, words = annulment.words, "an annulment could not be told for days");
+                tracing::error!(annulment.id = %annulment.id, words = annulment.words, "an annulment was given up: the tax authority was unreachable for days");
             }
             annulment.completed_at = Some(now);
         }

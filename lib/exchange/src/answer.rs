@@ -9,6 +9,7 @@ use ecf::messages::Acecf;
 use ecf::messages::acecf::DetalleAprobacionComercial;
 use ecf::{Amounts, Encf, Monto, ReceiptState, structure};
 use ecf_certificates::{Judge, SignedBy, Signer, TrustError};
+use ecf_language::{Bilingual, Say, say};
 use ecf_store::{
     AnnouncementId, ArtifactKind, Artifacts, ContentHash, Receipt, Scope, StoreError, Table,
     receipts::{AnswerRecorded, BuyerAnswer},
@@ -19,10 +20,10 @@ use xmldsig::{Limits, Verified};
 
 /// Why an answer is rejected: a code and a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{why}")]
+#[error("{}", .why.en)]
 pub struct NotTaken {
     pub code: &'static str,
-    pub why: String,
+    pub why: Bilingual,
 }
 
 /// A signed answer.
@@ -37,8 +38,8 @@ pub struct SignedAnswer {
 
 impl NotTaken {
     /// A rejection with this code and this reason.
-    pub fn because(code: &'static str, why: impl Into<String>) -> Self {
-        Self { code, why: why.into() }
+    pub fn because(code: &'static str, why: Bilingual) -> Self {
+        Self { code, why }
     }
 }
 
@@ -57,7 +58,10 @@ pub async fn read(
         Err(refused) => return Ok(Err(refused)),
     };
     let Some(buyer) = &detail.rnc_comprador else {
-        return Ok(Err(NotTaken::because("structure", "RNCComprador is missing")));
+        return Ok(Err(NotTaken::because(
+            "structure",
+            say!("RNCComprador is missing", "falta RNCComprador"),
+        )));
     };
     let signed = SignedBy {
         chain: (&verified).into(),
@@ -71,7 +75,7 @@ pub async fn read(
             signer_trusted,
             detail,
         }),
-        Err(refusal) => Err(NotTaken::because("signature", refusal.to_string())),
+        Err(refusal) => Err(NotTaken::because("signature", refusal.say())),
     })
 }
 
@@ -81,18 +85,22 @@ fn parse(
 ) -> Result<(Verified, DetalleAprobacionComercial, EstadoAprobacion), NotTaken> {
     let document = document.strip_prefix("\u{feff}".as_bytes()).unwrap_or(document);
     let form = structure::check(document, None);
-    let form = form.map_err(|error| NotTaken::because("structure", error.to_string()))?;
+    let form = form.map_err(|error| NotTaken::because("structure", error.say()))?;
     let verified = xmldsig::verify(document, limits);
-    let verified = verified.map_err(|error| NotTaken::because("signature", error.to_string()))?;
+    let verified = verified.map_err(|error| NotTaken::because("signature", error.say()))?;
     if let Some(first) = form.first() {
-        let why = format!("{}: {}", first.path.join("/"), first.message);
+        let message = &first.message;
+        let why = say!([message], "{}: {message}", "{}: {message}", first.path.join("/"));
         return Err(NotTaken::because("structure", why));
     }
     let acecf = Acecf::from_xml(&verified.document);
-    let acecf = acecf.map_err(|error| NotTaken::because("structure", error.to_string()))?;
+    let acecf = acecf.map_err(|error| NotTaken::because("structure", error.say()))?;
     let detail = acecf.detalle_aprobacion_comercial;
     let Some(estado) = detail.estado else {
-        return Err(NotTaken::because("structure", "Estado is missing"));
+        return Err(NotTaken::because(
+            "structure",
+            say!("Estado is missing", "falta Estado"),
+        ));
     };
     Ok((verified, detail, estado))
 }
@@ -106,7 +114,10 @@ pub fn may_be_approved(encf: &Encf) -> Result<(), NotTaken> {
     if ecf_type.is_approved_by_buyers() {
         return Ok(());
     }
-    let why = format!("receipts of type {ecf_type} are not approved");
+    let why = say!(
+        "receipts of type {ecf_type} are not approved",
+        "los comprobantes del tipo {ecf_type} no se aprueban"
+    );
     Err(NotTaken::because("type_not_approved", why))
 }
 
@@ -116,7 +127,11 @@ pub fn may_be_approved(encf: &Encf) -> Result<(), NotTaken> {
 /// The field that does not match, or that the record holds no amount to compare.
 pub fn compare(detail: &DetalleAprobacionComercial, receipt: &Receipt) -> Result<(), NotTaken> {
     if !receipt.fiscal.ecf_type.is_approved_by_buyers() {
-        let why = format!("receipts of type {} are not approved", receipt.fiscal.ecf_type);
+        let why = say!(
+            "receipts of type {} are not approved",
+            "los comprobantes del tipo {} no se aprueban",
+            receipt.fiscal.ecf_type
+        );
         return Err(NotTaken::because("type_not_approved", why));
     }
     let is_valid = matches!(
@@ -124,14 +139,21 @@ pub fn compare(detail: &DetalleAprobacionComercial, receipt: &Receipt) -> Result
         ReceiptState::Accepted | ReceiptState::ConditionallyAccepted
     );
     if !is_valid {
-        let why = format!(
+        let why = say!(
             "the receipt is {}: only what the tax authority accepted can be answered",
+            "el comprobante está {}: solo se puede responder lo que la DGII aceptó",
             receipt.state
         );
         return Err(NotTaken::because("receipt_not_valid", why));
     }
     let differs = |field: &str, given: &dyn std::fmt::Display| {
-        NotTaken::because("differs_from_receipt", format!("{field} {given} is not the receipt's"))
+        NotTaken::because(
+            "differs_from_receipt",
+            say!(
+                "{field} {given} is not the receipt's",
+                "{field} {given} no es el del comprobante"
+            ),
+        )
     };
     if let Some(given) = detail
         .fecha_emision
@@ -187,7 +209,10 @@ pub async fn store(
         AnswerRecorded::Already(earlier) if earlier.estado == answer.estado => Ok(None),
         AnswerRecorded::Already(_) => Err(NotTaken::because(
             "answered_already",
-            "the buyer gave another answer to this receipt before",
+            say!(
+                "the buyer gave another answer to this receipt before",
+                "el comprador ya dio otra respuesta a este comprobante"
+            ),
         )),
     })
 }

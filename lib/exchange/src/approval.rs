@@ -81,7 +81,7 @@ impl Exchange {
             for transmission in [&mut approval.issuer, &mut approval.authority] {
                 if transmission.is_pending() {
                     transmission.state = TransmissionState::GivenUp;
-                    tracing::error!(approval.id = %approval.id, encf = %approval.encf, words = transmission.words.as_deref(), "an approval could not be told for days");
+                    tracing::error!(approval.id = %approval.id, encf = %approval.encf, words = transmission.words.as_deref(), "an approval was given up: a recipient was unreachable for days");
                 }
             }
         }
@@ -134,7 +134,7 @@ impl Exchange {
             Ok(Err(error @ TaxAuthError::NotOffered { .. })) => (not_needed(error.to_string(), now), None),
             Ok(Err(error)) => {
                 let chain = ecf_runtime::telemetry::chain(&error).to_string();
-                tracing::warn!(approval.id = %approval.id, error = chain, "the authority could not be told of an approval");
+                tracing::warn!(approval.id = %approval.id, error = chain, "an approval was not delivered to the tax authority");
                 (pending(error.to_string(), now), None)
             }
             Err(_) => (pending(NO_ANSWER, now), None),

@@ -155,7 +155,7 @@ impl Exchange {
         }
         if let Err(error) = self.queues.send_exchange(job, wait).await {
             let error = ecf_runtime::telemetry::chain(&error);
-            tracing::warn!(%error, "a next attempt was not queued; it comes by the due index");
+            tracing::warn!(%error, "the next attempt was not enqueued; housekeeping enqueues it");
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use ecf_language::{Bilingual, Say};
 use krilla::image::Image;
 use thiserror::Error;
 
@@ -33,6 +34,12 @@ pub struct Color {
 pub struct UnknownColor {
     /// The text as received.
     pub given: String,
+}
+
+impl Say for UnknownColor {
+    fn say(&self) -> Bilingual {
+        Bilingual::of(self, format!("{:?} no es un color como #1f3a5f", self.given))
+    }
 }
 
 impl Color {
@@ -136,6 +143,21 @@ pub enum LogoError {
         /// The PDF library's message.
         reason: String,
     },
+}
+
+impl Say for LogoError {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::TooLarge { bytes, limit } => format!("la imagen tiene {bytes} bytes, se aceptan {limit} como máximo"),
+            Self::Kind => "la imagen no es PNG ni JPEG".to_owned(),
+            Self::Pixels { width, height, limit } => {
+                format!("la imagen tiene {width} × {height} píxeles, cada lado puede tener de 1 a {limit}")
+            }
+            // The reason is the PDF library's, in English.
+            Self::Unusable { .. } => "no se puede usar la imagen".to_owned(),
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 impl Logo {

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use ecf_language::{Bilingual, Say};
 use thiserror::Error;
 
 use crate::letter::Page;
@@ -30,6 +31,19 @@ pub enum Format {
 pub struct UnknownFormat {
     /// The text as received.
     pub given: String,
+}
+
+impl Say for UnknownFormat {
+    fn say(&self) -> Bilingual {
+        Bilingual::of(
+            self,
+            format!(
+                "el formato {:?} no es uno de {}",
+                self.given,
+                Format::ALL.map(Format::as_str).join(", ")
+            ),
+        )
+    }
 }
 
 /// A layout and the measures that it needs.

@@ -99,13 +99,16 @@ pub async fn answer(router: Router, event: LambdaRequest) -> ApiGatewayProxyResp
         Ok(bytes) => match event_body(&parts.headers, bytes.to_vec()) {
             body if fits(&body) => (parts.status, body),
             _ => {
-                tracing::error!(size_bytes = bytes.len(), "answer is larger than a function may return");
+                tracing::error!(
+                    size_bytes = bytes.len(),
+                    "response exceeds the size limit of a function"
+                );
                 parts.headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
                 (StatusCode::INTERNAL_SERVER_ERROR, EventBody::Text(TOO_LARGE.to_owned()))
             }
         },
         Err(error) => {
-            tracing::error!(%error, "answer broke off");
+            tracing::error!(%error, "response ended early");
             (StatusCode::INTERNAL_SERVER_ERROR, EventBody::Empty)
         }
     };

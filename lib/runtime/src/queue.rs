@@ -139,12 +139,12 @@ where
         Ok(Outcome::Again { job, after }) => match resend(job, after).await {
             Ok(()) => None,
             Err(error) => {
-                tracing::warn!(%error, "next attempt could not be queued; the message stays");
+                tracing::warn!(%error, "next attempt could not be enqueued; the message stays in the queue");
                 Some(failed)
             }
         },
         Err(_) => {
-            tracing::error!("job panicked; the message stays");
+            tracing::error!("job panicked; the message stays in the queue");
             Some(failed)
         }
     }

@@ -6,6 +6,7 @@
 use std::{fmt, str::FromStr};
 
 use ecf::{Encf, Environment, Rnc};
+use ecf_language::{Bilingual, Say};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
@@ -27,6 +28,18 @@ pub enum IdError {
     Delivery(String),
     #[error("{0:?} names neither a receipt nor an announcement")]
     Subject(String),
+}
+
+impl Say for IdError {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::Length(given) => format!("un id tiene {ID_CHARS} caracteres, este tiene {given}"),
+            Self::Character(other) => format!("{other:?} no es un carácter de un id"),
+            Self::Delivery(given) => format!("{given:?} no es el id de una entrega"),
+            Self::Subject(given) => format!("{given:?} no es el asunto de un evento"),
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 macro_rules! id {

@@ -77,7 +77,7 @@ impl CachedSecret {
         let found = match (self.vault.operators(self.secret).await, known) {
             (Ok(found), _) => found,
             (Err(error), Some((_, text))) if error.is_retryable() => {
-                tracing::warn!(secret = self.secret.name(), %error, "Secrets Manager does not answer; what is known is used on");
+                tracing::warn!(secret = self.secret.name(), %error, "Secrets Manager does not answer; the cached secret is used");
                 return Ok(text);
             }
             (Err(error), _) => return Err(error),

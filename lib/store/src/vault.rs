@@ -225,10 +225,7 @@ impl Vault {
                 if error.code() == Some("AccessDeniedException")
                     && !error.message().is_some_and(|message| message.contains("KMS")) =>
             {
-                tracing::info!(
-                    name,
-                    "a secret that an operator may keep is not there, or not this role's to read"
-                );
+                tracing::info!(name, "an optional secret does not exist, or this role may not read it");
                 Ok(None)
             }
             Err(error) => Err(StoreError::from_sdk("read an operator's secret", error)),

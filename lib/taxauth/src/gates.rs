@@ -129,7 +129,7 @@ impl Gates {
                 *condition.breaker_mut(host) = current;
                 let current = condition.breaker(host);
                 if is_ours {
-                    tracing::info!(%environment, %host, "finding out whether the authority is back");
+                    tracing::info!(%environment, %host, "a probe call checks whether the tax authority is reachable again");
                     caller.probe(host).store(current.version, Ordering::Release);
                     return Ok(());
                 }
@@ -187,7 +187,7 @@ impl Gates {
                     }
                 }
                 Err(error) => {
-                    tracing::warn!(%environment, %host, %error, "a breaker could not be written");
+                    tracing::warn!(%environment, %host, %error, "the state of a circuit breaker was not stored");
                     return;
                 }
             }
@@ -209,7 +209,7 @@ impl Gates {
         let condition = match self.table.condition(environment).await {
             Ok(condition) => Some(condition),
             Err(error) => {
-                tracing::warn!(%environment, %error, "the condition of the authority could not be read");
+                tracing::warn!(%environment, %error, "the state of the tax authority could not be read");
                 None
             }
         };
@@ -262,13 +262,13 @@ pub fn held_until(condition: &AuthorityCondition, now: Timestamp) -> [Option<Tim
 fn log_change(environment: Environment, host: Host, before: &Breaker, after: &Breaker) {
     match (&before.open, &after.open) {
         (None, Some(open)) => {
-            tracing::error!(%environment, %host, cause = ?open.cause, until = %open.probe_at, "the authority is out of reach: calls are held");
+            tracing::error!(%environment, %host, cause = ?open.cause, until = %open.probe_at, "a circuit breaker opened: calls to the tax authority are held");
         }
         (Some(open), None) => {
-            tracing::info!(%environment, %host, since = %open.since, "the authority is back: calls are made again");
+            tracing::info!(%environment, %host, since = %open.since, "a circuit breaker closed: calls to the tax authority resume");
         }
         (Some(_), Some(open)) => {
-            tracing::warn!(%environment, %host, until = %open.probe_at, "the authority is still out of reach");
+            tracing::warn!(%environment, %host, until = %open.probe_at, "the tax authority is still unreachable");
         }
         (None, None) => {}
     }

@@ -203,7 +203,7 @@ impl<'a> Session<'a> {
         gates.pass(self.environment, service.host(), &self.caller).await?;
         match self.recorded(service, request(token.clone())).await {
             Err(TaxAuthError::Unauthorized { service }) => {
-                tracing::info!(%service, environment = %self.environment, "the token was not accepted, taking another");
+                tracing::info!(%service, environment = %self.environment, "the token was refused; another one is fetched");
                 self.tokens
                     .forget(&self.lane, self.environment, self.identity, &token)
                     .await?;

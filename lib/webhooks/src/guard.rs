@@ -8,6 +8,7 @@ mod resolver;
 
 use std::net::IpAddr;
 
+use ecf_language::{Bilingual, Say};
 use url::{Host, Url};
 
 pub(crate) use resolver::GuardedResolver;
@@ -38,6 +39,15 @@ pub struct RefusedAddress {
     pub address: IpAddr,
     /// What kind of address it is.
     pub kind: &'static str,
+}
+
+impl Say for RefusedAddress {
+    fn say(&self) -> Bilingual {
+        Bilingual::of(
+            self,
+            format!("la dirección {} no se llama, porque no es pública", self.address),
+        )
+    }
 }
 
 /// Why a URL is rejected.
@@ -75,6 +85,21 @@ pub enum UrlError {
     /// An IP address that may not be called.
     #[error(transparent)]
     Refused(#[from] RefusedAddress),
+}
+
+impl Say for UrlError {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::NotAnAddress => "no es una dirección absoluta con un host".to_owned(),
+            Self::TooLong { given } => format!("tiene {given} caracteres, se permiten {MAX_URL_CHARS} como máximo"),
+            Self::Scheme { given, allowed } => format!("su esquema es `{given}`, solo se llama {allowed}"),
+            Self::Credentials => "lleva un nombre de usuario o una contraseña".to_owned(),
+            Self::Port => "su puerto no se puede llamar".to_owned(),
+            Self::LocalName { given } => format!("`{given}` es un nombre local"),
+            Self::Refused(error) => return error.say(),
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 impl Guard {

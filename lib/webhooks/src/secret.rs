@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use ecf_language::{Bilingual, Say};
 use zeroize::Zeroizing;
 
 /// The fewest characters of a secret that a caller chooses.
@@ -26,6 +27,18 @@ pub enum SecretError {
     /// Control characters do not survive configuration files and headers.
     #[error("the secret holds a control character")]
     ControlCharacter,
+}
+
+impl Say for SecretError {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::Length { given } => {
+                format!("el secreto tiene {given} caracteres; se permiten de {MIN_CHARS} a {MAX_CHARS}")
+            }
+            Self::ControlCharacter => "el secreto tiene un carácter de control".to_owned(),
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 impl WebhookSecret {

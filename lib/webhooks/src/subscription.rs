@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use ecf::ReceiptState;
+use ecf_language::{Bilingual, Say};
 
 use crate::event::{Audience, EventName};
 
@@ -49,6 +50,12 @@ pub struct NotAnEvent {
     pub given: String,
 }
 
+impl Say for NotAnEvent {
+    fn say(&self) -> Bilingual {
+        Bilingual::of(self, format!("`{}` no es un evento que se entrega", self.given))
+    }
+}
+
 impl FromStr for EventName {
     type Err = NotAnEvent;
 
@@ -89,6 +96,21 @@ pub enum SubscriptionError {
         /// What was given.
         given: String,
     },
+}
+
+impl Say for SubscriptionError {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::Empty => "se necesita al menos un evento".to_owned(),
+            Self::Unknown { given, .. } => {
+                format!(
+                    "`{given}` no es uno de {}",
+                    Subscription::known().collect::<Vec<_>>().join(", ")
+                )
+            }
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 impl Subscription {

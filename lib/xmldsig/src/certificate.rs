@@ -5,6 +5,7 @@ use std::fmt;
 
 use bcder::Tag;
 use bytes::Bytes;
+use ecf_language::{Bilingual, Say};
 use jiff::Timestamp;
 use openssl::asn1::{Asn1Time, Asn1TimeRef};
 use openssl::error::ErrorStack;
@@ -148,6 +149,25 @@ pub enum CertificateError {
     /// The certificate's key is not meant for signatures.
     #[error("the key usage of the certificate allows neither digitalSignature nor nonRepudiation")]
     KeyUsage,
+}
+
+impl Say for CertificateError {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::Unreadable(_) => "no es un certificado X.509".to_owned(),
+            Self::TooLarge { found, most, .. } => {
+                format!("una parte del certificado tiene {found} bytes, se leen {most} como máximo")
+            }
+            Self::NotYetValid { not_before, now } => {
+                format!("el certificado no es válido antes de {not_before}, ahora es {now}")
+            }
+            Self::Expired { not_after, now } => format!("el certificado venció el {not_after}, ahora es {now}"),
+            Self::KeyUsage => {
+                "el uso de clave del certificado no permite digitalSignature ni nonRepudiation".to_owned()
+            }
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 impl CertificateError {

@@ -6,6 +6,7 @@
 use std::cmp::Reverse;
 use std::fmt;
 
+use ecf_language::{Bilingual, Say, say};
 use jiff::Timestamp;
 use openssl::pkey::{PKey, Private};
 
@@ -41,24 +42,35 @@ pub struct Unusable {
     pub reason: P12Error,
 }
 
+impl Say for Unusable {
+    fn say(&self) -> Bilingual {
+        let subject = match &self.certificate {
+            Some(certificate) => {
+                let Certificate {
+                    subject,
+                    not_before,
+                    not_after,
+                    ..
+                } = certificate;
+                say!(
+                    "{subject}, valid from {not_before} to {not_after}",
+                    "{subject}, válido de {not_before} a {not_after}"
+                )
+            }
+            None => say!("a further key", "otra clave"),
+        };
+        let reason = match &self.reason {
+            P12Error::Certificate(CertificateError::Expired { .. }) => say!("expired", "vencido"),
+            P12Error::Certificate(CertificateError::NotYetValid { .. }) => say!("not valid yet", "aún no es válido"),
+            reason => reason.say(),
+        };
+        say!([subject, reason], "{subject}: {reason}", "{subject}: {reason}")
+    }
+}
+
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(certificate) = &self.certificate {
-            let Certificate {
-                subject,
-                not_before,
-                not_after,
-                ..
-            } = certificate;
-            write!(f, "{subject}, valid from {not_before} to {not_after}: ")?;
-        } else {
-            f.write_str("a further key: ")?;
-        }
-        match &self.reason {
-            P12Error::Certificate(CertificateError::Expired { .. }) => f.write_str("expired"),
-            P12Error::Certificate(CertificateError::NotYetValid { .. }) => f.write_str("not valid yet"),
-            reason => reason.fmt(f),
-        }
+        f.write_str(&self.say().en)
     }
 }
 

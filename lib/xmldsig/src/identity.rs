@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use ecf_language::{Bilingual, Say};
 use jiff::Timestamp;
 use openssl::pkey::{PKey, Private};
 use sha2::{Digest, Sha256};
@@ -39,6 +40,16 @@ pub enum ProofError {
     /// The certificate rejects a signature of the key.
     #[error("a probe signed with the private key is not accepted by the certificate")]
     Mismatch,
+}
+
+impl Say for ProofError {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::Unusable => "no se puede usar la clave privada",
+            Self::Mismatch => "el certificado no acepta una firma de prueba hecha con la clave privada",
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 impl Identity {

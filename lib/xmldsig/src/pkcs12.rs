@@ -28,6 +28,7 @@ use crate::choice::{self, Candidate};
 use crate::identity::Identity;
 use crate::rsa::numbers_belong_together;
 use contents::Contents;
+use ecf_language::{Bilingual, Say, say};
 pub use inspection::{InspectedCertificate, InspectedKey, Inspection, P12Problem, Protection};
 use password::Forms;
 pub use writer::{Reencrypted, pkcs12_file};
@@ -45,8 +46,8 @@ pub enum P12Error {
         limit: usize,
     },
     /// Not a PKCS#12 file at all.
-    #[error("not a PKCS#12 file: it looks like {0}")]
-    OtherFormat(&'static str),
+    #[error("not a PKCS#12 file: it looks like {}", .0.en)]
+    OtherFormat(Bilingual),
     /// A text conversion damaged the bytes. This cannot be undone.
     #[error(
         "the file was damaged by a text conversion: it has {replacements} UTF-8 replacement characters; upload it as binary"
@@ -64,10 +65,10 @@ pub enum P12Error {
     #[error("the file lost its zero bytes: something handled it as text and removed every NUL; upload it as binary")]
     MangledWithoutNuls,
     /// Line ends were converted as in a text file.
-    #[error("the line ends of the file were changed as in a text file ({change}); upload it as binary")]
+    #[error("the line ends of the file were changed as in a text file ({}); upload it as binary", .change.en)]
     MangledLineEnds {
         /// The conversion.
-        change: &'static str,
+        change: Bilingual,
     },
     /// The structure cannot be read.
     #[error("the file is damaged: {0}")]
@@ -111,6 +112,50 @@ pub enum P12Error {
     /// The signer's certificate cannot be read.
     #[error(transparent)]
     Certificate(#[from] CertificateError),
+}
+
+impl Say for P12Error {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::TooLarge { bytes, limit } => format!("el archivo tiene {bytes} bytes, se leen {limit} como máximo"),
+            Self::OtherFormat(found) => format!("no es un archivo PKCS#12: parece {}", found.es),
+            Self::MangledAsText { replacements } => format!(
+                "una conversión de texto dañó el archivo: tiene {replacements} caracteres de reemplazo de UTF-8; súbalo como \
+                 binario"
+            ),
+            Self::MangledAsUtf8 => {
+                "el archivo se recodificó de Latin-1 a UTF-8: cada byte se tomó por un carácter; súbalo como \
+                                     binario"
+                    .to_owned()
+            }
+            Self::MangledWithoutNuls => {
+                "el archivo perdió sus bytes cero: algo lo trató como texto y quitó cada NUL; súbalo como \
+                                         binario"
+                    .to_owned()
+            }
+            Self::MangledLineEnds { change } => format!(
+                "los finales de línea del archivo cambiaron como en un texto ({}); súbalo como binario",
+                change.es
+            ),
+            Self::Damaged(_) => "el archivo está dañado".to_owned(),
+            Self::WrongPassword => "contraseña incorrecta".to_owned(),
+            Self::UnsupportedCipher { name } => {
+                format!("el cifrado {name} no es compatible; convierta el archivo con: {CONVERSION}")
+            }
+            Self::TooManyIterations { limit } => {
+                format!("el archivo pide más de {limit} iteraciones de derivación de clave")
+            }
+            Self::NoKey => "el archivo no tiene clave privada: expórtelo otra vez junto con la clave".to_owned(),
+            Self::NoCertificate => "el archivo no tiene certificado".to_owned(),
+            Self::KeyMismatch { certificates } => {
+                format!("ninguno de los {certificates} certificados del archivo pertenece a su clave privada")
+            }
+            Self::NotRsa => "la clave privada no es una clave RSA".to_owned(),
+            Self::KeySize { bits } => format!("la clave RSA tiene {bits} bits, se exigen de 2048 a 8192"),
+            Self::Certificate(error) => return error.say(),
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 /// The command that converts a file to supported ciphers.
@@ -200,17 +245,17 @@ fn explain(der: &[u8], error: P12Error) -> P12Error {
         return error;
     }
     if der.is_empty() {
-        P12Error::OtherFormat("an empty file")
+        P12Error::OtherFormat(say!("an empty file", "un archivo vacío"))
     } else if der.starts_with(b"-----BEGIN") {
-        P12Error::OtherFormat("PEM text")
+        P12Error::OtherFormat(say!("PEM text", "texto PEM"))
     } else if der.starts_with(b"MI") && der.iter().all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace()) {
-        P12Error::OtherFormat("base64 text")
+        P12Error::OtherFormat(say!("base64 text", "texto base64"))
     } else if der.starts_with(b"\xFE\xED\xFE\xED") {
-        P12Error::OtherFormat("a Java key store")
+        P12Error::OtherFormat(say!("a Java key store", "un almacén de claves de Java"))
     } else if der[0] != 0x30 {
-        P12Error::OtherFormat("something else")
+        P12Error::OtherFormat(say!("something else", "otra cosa"))
     } else if Certificate::from_der(der).is_ok() {
-        P12Error::OtherFormat("a certificate without a key")
+        P12Error::OtherFormat(say!("a certificate without a key", "un certificado sin clave"))
     } else {
         error
     }

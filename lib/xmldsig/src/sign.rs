@@ -8,6 +8,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use ecf_language::{Bilingual, Say};
 use sha2::{Digest, Sha256};
 
 use crate::algorithms;
@@ -48,6 +49,18 @@ pub enum SignError {
     /// OpenSSL could not sign with the private key.
     #[error("the private key cannot sign")]
     Key,
+}
+
+impl Say for SignError {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::NotCanonical(_) => "no es un documento canónico".to_owned(),
+            Self::AlreadySigned => "el documento ya está firmado".to_owned(),
+            Self::Xml(error) => return error.say(),
+            Self::Key => "la clave privada no puede firmar".to_owned(),
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 /// Signs a document whose bytes are already canonical, as our own writers make them. It is not parsed.

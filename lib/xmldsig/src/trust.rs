@@ -1,5 +1,6 @@
 //! Trust in signers: certificates of authorities, and the chains that lead to them.
 
+use ecf_language::{Bilingual, Say, say};
 use jiff::Timestamp;
 use openssl::error::ErrorStack;
 use openssl::stack::Stack;
@@ -41,13 +42,25 @@ pub enum AuthoritiesError {
 
 /// No chain of valid certificates leads from a certificate to one of the authorities.
 #[derive(Debug, thiserror::Error)]
-#[error("no chain leads from the certificate's issuer, {issuer}, to a trusted authority: {reason}")]
+#[error("no chain leads from the certificate's issuer, {issuer}, to a trusted authority: {}", .reason.en)]
 #[non_exhaustive]
 pub struct UntrustedError {
     /// The whole issuer.
     pub issuer: String,
     /// The missing or invalid link.
-    pub reason: String,
+    pub reason: Bilingual,
+}
+
+impl Say for UntrustedError {
+    fn say(&self) -> Bilingual {
+        Bilingual::of(
+            self,
+            format!(
+                "ninguna cadena lleva del emisor del certificado, {}, a una autoridad de confianza: {}",
+                self.issuer, self.reason.es
+            ),
+        )
+    }
 }
 
 /// A signer's certificate, and other certificates that may be links of its chain.
@@ -110,21 +123,24 @@ impl Authorities {
         let chain = chain.into();
         let leaf = chain.leaf;
         let reason = if leaf.is_authority {
-            "the certificate is an authority's, not a signer's"
+            say!(
+                "the certificate is an authority's, not a signer's",
+                "el certificado es de una autoridad, no de un firmante"
+            )
         } else if at > leaf.not_after {
-            EXPIRED
+            expired()
         } else if at < leaf.not_before {
-            NOT_YET_VALID
+            not_yet_valid()
         } else {
             match self.follow(chain, at) {
                 Ok(None) => return Ok(()),
                 Ok(Some(result)) => self.reason(result, chain, at),
-                Err(_) => UNREADABLE,
+                Err(_) => unreadable(),
             }
         };
         Err(UntrustedError {
             issuer: leaf.issuer.clone(),
-            reason: reason.to_owned(),
+            reason,
         })
     }
 
@@ -162,7 +178,7 @@ impl Authorities {
     }
 
     /// The results of `X509_verify_cert`, by their numbers in `x509_vfy.h`.
-    fn reason(&self, result: X509VerifyResult, chain: Chain<'_>, at: Timestamp) -> &'static str {
+    fn reason(&self, result: X509VerifyResult, chain: Chain<'_>, at: Timestamp) -> Bilingual {
         let is_out_of_date = |authority: &Certificate| {
             let mut below = std::iter::once(chain.leaf).chain(chain.others);
             !authority.is_valid_at(at) && below.any(|one| one.issuer == authority.subject)
@@ -171,31 +187,74 @@ impl Authorities {
             // UNABLE_TO_GET_ISSUER_CERT, DEPTH_ZERO_SELF_SIGNED_CERT, SELF_SIGNED_CERT_IN_CHAIN,
             // UNABLE_TO_GET_ISSUER_CERT_LOCALLY, UNABLE_TO_VERIFY_LEAF_SIGNATURE, CERT_UNTRUSTED
             2 | 18..=21 | 27 if self.0.iter().any(|(authority, _)| is_out_of_date(authority)) => {
-                "the trusted authority's own certificate is not valid now"
+                say!(
+                    "the trusted authority's own certificate is not valid now",
+                    "el certificado de la propia autoridad de confianza no es válido ahora"
+                )
             }
-            2 | 18..=21 | 27 if chain.leaf.self_issued => "the certificate is its own issuer",
-            2 | 18..=21 | 27 => "neither the trusted authorities nor the file have its issuer",
+            2 | 18..=21 | 27 if chain.leaf.self_issued => {
+                say!(
+                    "the certificate is its own issuer",
+                    "el certificado es su propio emisor"
+                )
+            }
+            2 | 18..=21 | 27 => say!(
+                "neither the trusted authorities nor the file have its issuer",
+                "ni las autoridades de confianza ni el archivo tienen su emisor"
+            ),
             // CERT_SIGNATURE_FAILURE, EE_KEY_TOO_SMALL, CA_KEY_TOO_SMALL
-            7 | 66 | 67 => "no certificate of its issuer's name has the key that signed it, with 2048 bits or more",
+            7 | 66 | 67 => say!(
+                "no certificate of its issuer's name has the key that signed it, with 2048 bits or more",
+                "ningún certificado con el nombre de su emisor tiene la clave que lo firmó, con 2048 bits o más"
+            ),
             // CERT_NOT_YET_VALID, CERT_HAS_EXPIRED
-            9 => NOT_YET_VALID,
-            10 => EXPIRED,
+            9 => not_yet_valid(),
+            10 => expired(),
             // CERT_SIGNATURE_ALGORITHM: CA_MD_TOO_WEAK, UNSUPPORTED_SIGNATURE_ALGORITHM, SIGNATURE_ALGORITHM_*
-            68 | 76..=78 => "a certificate of the chain is signed by a method that is not supported, such as SHA-1",
+            68 | 76..=78 => say!(
+                "a certificate of the chain is signed by a method that is not supported, such as SHA-1",
+                "un certificado de la cadena está firmado con un método que no es compatible, como SHA-1"
+            ),
             // PATH_LENGTH_EXCEEDED
-            25 => "the chain is longer than one of its authorities allows",
+            25 => say!(
+                "the chain is longer than one of its authorities allows",
+                "la cadena es más larga de lo que permite una de sus autoridades"
+            ),
             // UNHANDLED_CRITICAL_EXTENSION
-            34 => "a certificate of the chain has a critical extension that is not supported",
+            34 => say!(
+                "a certificate of the chain has a critical extension that is not supported",
+                "un certificado de la cadena tiene una extensión crítica que no es compatible"
+            ),
             // PERMITTED_VIOLATION to UNSUPPORTED_NAME_SYNTAX
-            47..=53 => "an authority of the chain may not issue for that name",
-            _ => UNREADABLE,
+            47..=53 => say!(
+                "an authority of the chain may not issue for that name",
+                "una autoridad de la cadena no puede emitir para ese nombre"
+            ),
+            _ => unreadable(),
         }
     }
 }
 
-const EXPIRED: &str = "a certificate of the chain has expired";
-const NOT_YET_VALID: &str = "a certificate of the chain is not valid yet";
-const UNREADABLE: &str = "a certificate of the chain is not encoded as it must be, or the chain is too long";
+fn expired() -> Bilingual {
+    say!(
+        "a certificate of the chain has expired",
+        "un certificado de la cadena venció"
+    )
+}
+
+fn not_yet_valid() -> Bilingual {
+    say!(
+        "a certificate of the chain is not valid yet",
+        "un certificado de la cadena aún no es válido"
+    )
+}
+
+fn unreadable() -> Bilingual {
+    say!(
+        "a certificate of the chain is not encoded as it must be, or the chain is too long",
+        "un certificado de la cadena no está codificado como se debe, o la cadena es demasiado larga"
+    )
+}
 
 /// Reads the certificate of an authority.
 fn authority(x509: X509) -> Result<(Certificate, X509), AuthoritiesError> {

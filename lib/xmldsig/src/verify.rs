@@ -14,6 +14,7 @@ use std::sync::{Mutex, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use ecf_language::{Bilingual, Say, say};
 use openssl::pkey::{PKey, Public};
 use sha2::{Digest, Sha256};
 
@@ -106,10 +107,10 @@ pub enum VerifyError {
     #[error(transparent)]
     Certificate(#[from] CertificateError),
     /// The certificate's key is not an RSA key, or its size is out of bounds.
-    #[error("the certificate has {found}, an RSA key of 2048 to 8192 bits is required")]
+    #[error("the certificate has {}, an RSA key of 2048 to 8192 bits is required", .found.en)]
     Key {
         /// Kind and size.
-        found: String,
+        found: Bilingual,
     },
     /// The document is not the one that was signed.
     #[error("the document was changed after it was signed: its digest is {computed}, the signature says {stated}")]
@@ -122,6 +123,46 @@ pub enum VerifyError {
     /// `SignatureValue` does not match `SignedInfo` and the certificate's key.
     #[error("the signature value does not fit the signed information and the certificate")]
     SignatureValue,
+}
+
+impl Say for VerifyError {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::Xml(error) => return error.say(),
+            Self::NoSignature => "el documento no tiene firma".to_owned(),
+            Self::SeveralSignatures => "el documento tiene más de una firma".to_owned(),
+            Self::SignatureMoved => "la firma no es hija del elemento raíz".to_owned(),
+            Self::Structure(_) => "la firma está mal formada".to_owned(),
+            Self::References { found } => format!("la firma tiene {found} referencias, se permite exactamente una"),
+            Self::ReferenceUri(found) => match found {
+                Some(uri) => format!("la referencia debe tener URI=\"\", tiene {uri:?}"),
+                None => "la referencia debe tener URI=\"\", y no tiene URI".to_owned(),
+            },
+            Self::Transforms { found } => format!(
+                "no se permiten las transformaciones {found:?}, solo enveloped-signature, sola o seguida de C14N 1.0"
+            ),
+            Self::Canonicalization(method) => format!(
+                "no se permite la canonicalización {method:?}, solo C14N 1.0 inclusiva y exclusiva, sin comentarios"
+            ),
+            Self::SignatureMethod(method) => format!("no se permite el método de firma {method:?}, solo rsa-sha256"),
+            Self::DigestMethod(method) => format!("no se permite el método de resumen {method:?}, solo SHA-256"),
+            Self::Base64 { element } => format!("{element} no es base64 válido"),
+            Self::DigestLength { found } => format!("el resumen tiene {found} bytes, SHA-256 tiene 32"),
+            Self::NoCertificate => "la firma no lleva certificado".to_owned(),
+            Self::Certificate(error) => return error.say(),
+            Self::Key { found } => format!(
+                "el certificado tiene {}, se exige una clave RSA de 2048 a 8192 bits",
+                found.es
+            ),
+            Self::Digest { computed, stated } => {
+                format!("el documento cambió después de firmarse: su resumen es {computed}, la firma dice {stated}")
+            }
+            Self::SignatureValue => {
+                "el valor de la firma no corresponde a la información firmada y al certificado".to_owned()
+            }
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 /// Verifies a signed document.
@@ -352,15 +393,25 @@ fn signer(base64: &str) -> Result<Signer, VerifyError> {
 
 fn read_signer(der: &[u8]) -> Result<Signer, VerifyError> {
     let (certificate, key) = certificate::read(der)?;
-    let refused = |found: String| VerifyError::Key { found };
+    let refused = |found| VerifyError::Key { found };
     let (PublicKey::Rsa { bits }, Some(key)) = (&certificate.public_key, key) else {
-        return Err(refused(format!("another kind of key ({})", certificate.public_key)));
+        return Err(refused(say!(
+            "another kind of key ({})",
+            "otro tipo de clave ({})",
+            certificate.public_key
+        )));
     };
     if !(2048..=8192).contains(bits) {
-        return Err(refused(format!("an RSA key of {bits} bits")));
+        return Err(refused(say!(
+            "an RSA key of {bits} bits",
+            "una clave RSA de {bits} bits"
+        )));
     }
     if !rsa::exponent_is_sound(&key) {
-        return Err(refused("an RSA key with an unsound public exponent".to_owned()));
+        return Err(refused(say!(
+            "an RSA key with an unsound public exponent",
+            "una clave RSA con un exponente público inseguro"
+        )));
     }
     Ok(Signer { certificate, key })
 }

@@ -3,6 +3,8 @@
 //! [`reader`] turns bytes into tokens, [`attributes`] reads the inside of a start tag, [`characters`] defines which
 //! characters XML allows, [`encoding`] names the encoding of a document that is not UTF-8.
 
+use ecf_language::{Bilingual, Say};
+
 pub(crate) mod attributes;
 pub(crate) mod characters;
 mod encoding;
@@ -39,6 +41,12 @@ pub struct XmlError {
     pub kind: XmlErrorKind,
     /// Its offset in bytes from the start of the document.
     pub offset: usize,
+}
+
+impl Say for XmlError {
+    fn say(&self) -> Bilingual {
+        Bilingual::of(self, format!("{} (byte {})", self.kind.say().es, self.offset))
+    }
 }
 
 /// The kinds of XML errors. Names and values are cut to a few characters.
@@ -146,6 +154,46 @@ pub enum XmlErrorKind {
     /// The document ends inside of an element.
     #[error("element {0:?} is not closed")]
     Unclosed(String),
+}
+
+impl Say for XmlErrorKind {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::TooLarge { bytes, limit } => format!("el documento tiene {bytes} bytes, se leen {limit} como máximo"),
+            Self::ByteOrderMark => "el documento empieza con una marca de orden de bytes".to_owned(),
+            Self::NotUtf8 => "el documento no es UTF-8 válido".to_owned(),
+            Self::ForbiddenCharacter(code) => format!("el carácter U+{code:04X} no se permite en XML"),
+            Self::Doctype => "no se admiten declaraciones de tipo de documento".to_owned(),
+            Self::Version(found) => format!("la versión de XML {found:?} no es compatible, solo 1.0"),
+            Self::Encoding(found) => format!("la codificación {found:?} no es compatible, solo UTF-8"),
+            Self::Declaration => "la declaración XML está fuera de lugar o mal formada".to_owned(),
+            Self::Syntax(_) => "no es XML bien formado".to_owned(),
+            Self::TooDeep { limit } => format!("los elementos tienen más de {limit} niveles"),
+            Self::TooManyAttributes { limit } => format!("un elemento tiene más de {limit} atributos"),
+            Self::TooManyAttributesInAll { limit } => format!("el documento tiene más de {limit} atributos"),
+            Self::TooManyNamespaces { limit } => {
+                format!("hay más de {limit} declaraciones de espacios de nombres vigentes")
+            }
+            Self::Name(name) => format!("{name:?} no es un nombre válido"),
+            Self::Attribute(near) => format!("atributo mal formado cerca de {near:?}"),
+            Self::DuplicateAttribute(name) => format!("el atributo {name:?} aparece dos veces"),
+            Self::UnknownEntity(name) => format!("la entidad {name:?} no está definida"),
+            Self::CharacterReference(text) => format!("la referencia de carácter {text:?} no es válida"),
+            Self::UnboundPrefix(prefix) => format!("el prefijo de espacio de nombres {prefix:?} no está declarado"),
+            Self::NamespaceDeclaration(prefix) => {
+                format!("no se permite la declaración del prefijo de espacio de nombres {prefix:?}")
+            }
+            Self::RelativeNamespace(uri) => format!("el espacio de nombres {uri:?} no es un URI absoluto"),
+            Self::CdataEndInText => "\"]]>\" en el texto".to_owned(),
+            Self::NoRoot => "el documento no tiene elemento raíz".to_owned(),
+            Self::ContentOutsideRoot => "hay contenido fuera del elemento raíz".to_owned(),
+            Self::EndTag { expected, found } => {
+                format!("la etiqueta de cierre {found:?} está donde está abierto {expected:?}")
+            }
+            Self::Unclosed(name) => format!("el elemento {name:?} no está cerrado"),
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 impl XmlErrorKind {

@@ -388,9 +388,10 @@ fn other_files_are_recognised() {
             "a certificate without a key",
         ),
     ] {
-        assert_eq!(
-            Identity::from_pkcs12(bytes, PASSWORD, now()).unwrap_err(),
-            P12Error::OtherFormat(looks_like)
+        let error = Identity::from_pkcs12(bytes, PASSWORD, now()).unwrap_err();
+        assert!(
+            matches!(&error, P12Error::OtherFormat(found) if found.en == looks_like),
+            "{error}"
         );
     }
     let large = vec![0x30; 600 * 1024];
@@ -492,11 +493,9 @@ fn e4_a_file_that_lost_the_cr_of_a_line_end_is_told_from_a_cut_one() {
     }
     assert!(converted.len() < der.len());
     let error = Identity::from_pkcs12(&converted, "", now()).unwrap_err();
-    assert_eq!(
-        error,
-        P12Error::MangledLineEnds {
-            change: "CR LF became LF"
-        }
+    assert!(
+        matches!(&error, P12Error::MangledLineEnds { change } if change.en == "CR LF became LF"),
+        "{error}"
     );
     let cut = &der[..converted.len()];
     assert_eq!(Identity::from_pkcs12(cut, "", now()).unwrap_err().code(), "damaged");

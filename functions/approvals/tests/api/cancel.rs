@@ -225,7 +225,7 @@ async fn a11_every_fault_of_a_request_is_named_with_its_code_and_what_to_write()
         (&refused["detail"][0]["loc"], &refused["detail"][0]["msg"]),
         (
             &json!(["body", "cancellations", "0", "quantitys"]),
-            &json!("Extra inputs are not permitted; did you mean quantity?")
+            &json!("quantitys, entry 1: Extra inputs are not permitted; did you mean quantity?")
         )
     );
     for (code, body) in [

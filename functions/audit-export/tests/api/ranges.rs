@@ -100,7 +100,7 @@ async fn a_span_that_ends_before_it_begins_is_told() {
         refused["detail"][0],
         json!({
             "loc": ["query", "date_to"],
-            "msg": "Input should be at or after date_from: 2026-11-27T00:00:00Z is before 2026-11-28T00:00:00Z",
+            "msg": "date_to: Input should be at or after date_from: 2026-11-27T00:00:00Z is before 2026-11-28T00:00:00Z",
             "type": "value_error",
             "input": "2026-11-27T00:00:00Z",
             "ctx": { "code": "dates_reversed", "date_from": "2026-11-28T00:00:00Z" },
@@ -151,7 +151,7 @@ async fn what_one_answer_cannot_carry_is_refused_before_any_work_with_spans_that
     );
     assert_eq!(
         error["msg"],
-        "the archive would have about 197 MB, at most 180 MB are sent at once: ask for the 2 ranges in ctx.ranges one by one, \
+        "date_to: the archive would have about 197 MB, at most 180 MB are sent at once: ask for the 2 ranges in ctx.ranges one by one, \
 or have the operator export it"
     );
     assert_eq!(

@@ -8,6 +8,7 @@ use ecf::{
     sort_in_document_order, structure,
 };
 use ecf_api::FieldError;
+use ecf_language::{Bilingual, Say};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -279,7 +280,10 @@ impl Content {
         let error = FieldError::new(
             ["document"],
             "xml_invalid",
-            ecf_runtime::telemetry::chain(error).to_string(),
+            Bilingual {
+                en: ecf_runtime::telemetry::chain(error).to_string().into(),
+                ..error.say()
+            },
         );
         Self {
             document,

@@ -1,8 +1,9 @@
 //! The report on a document's signature and signer.
 
 use ecf::Rnc;
-use ecf_api::Instant;
+use ecf_api::{Instant, Spoken};
 use ecf_certificates::Owner;
+use ecf_language::Say;
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -32,7 +33,8 @@ struct CheckView {
     /// `passed`, `failed`, or `not_reached` when something before it failed.
     outcome: &'static str,
     /// Why it failed.
-    reason: Option<String>,
+    #[schema(value_type = Option<String>)]
+    reason: Option<Spoken>,
 }
 
 impl SignatureView {
@@ -40,7 +42,7 @@ impl SignatureView {
         let checks = report.outcomes().map(|(check, outcome)| {
             let (outcome, reason) = match outcome {
                 CheckResult::Passed => ("passed", None),
-                CheckResult::Failed(error) => ("failed", Some(error.to_string())),
+                CheckResult::Failed(error) => ("failed", Some(error.say().into())),
                 CheckResult::NotReached => ("not_reached", None),
             };
             CheckView {
@@ -73,7 +75,8 @@ pub(crate) struct SignerView {
     /// Whether it could sign at the time that the document states, or can now when it states none.
     pub(super) serves: bool,
     /// Why it could not.
-    reason: Option<String>,
+    #[schema(value_type = Option<String>)]
+    reason: Option<Spoken>,
     valid_now: bool,
     /// Whose it is, seen from the taxpayer who made the document: `taxpayer`, `other` (who needs a delegation at the
     /// authority) or `unstated`. Absent when the document does not say who made it.
@@ -96,7 +99,7 @@ impl SignerView {
             not_before: certificate.not_before.into(),
             not_after: certificate.not_after.into(),
             serves: usable.is_ok(),
-            reason: usable.err().map(|error| error.to_string()),
+            reason: usable.err().map(|error| error.say().into()),
             valid_now: certificate.is_valid_at(now),
             owner: issuer.map(|rnc| match Owner::of(certificate, rnc, &[]) {
                 Owner::Taxpayer => "taxpayer",

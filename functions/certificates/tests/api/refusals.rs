@@ -62,7 +62,7 @@ async fn a_wrong_pin_is_told_at_the_pin_and_never_shown_back() {
     let msg = refused["detail"][0]["msg"].as_str().unwrap();
     assert_eq!(
         msg,
-        "wrong PIN: the file does not open with it; it starts or ends with a blank or a line break"
+        "pin: wrong PIN: the file does not open with it; it starts or ends with a blank or a line break"
     );
     assert!(!refused.to_string().contains("S3creta"));
 }

@@ -126,6 +126,7 @@ async fn a_lost_job_is_found_on_the_due_index() {
 #[tokio::test]
 async fn nothing_runs_in_production_or_for_another_company() {
     let world = World::start().await;
+    let owned = world.begin("owned", &small(), None).await.expect(201);
     let builder = world.stack.company_builder().rnc("131880681").without_ranges();
     let other = builder.environment(Environment::CerteCF).build().await;
     let world = World {
@@ -134,6 +135,13 @@ async fn nothing_runs_in_production_or_for_another_company() {
     };
     let refused = world.begin("run-1", &small(), None).await.expect(422);
     assert_eq!(refused["detail"][0]["ctx"]["code"], "FILA-08", "{refused}");
+    for rest in ["", "/files"] {
+        world.get(&path(&owned, rest)).await.expect(404);
+    }
+    for command in ["/continue", "/confirm-uploads", "/abandon"] {
+        world.post(&path(&owned, command)).await.expect(404);
+    }
+    world.stack.take_messages(Queue::Certification).await;
     let builder = world.stack.company_builder().rnc("131996035").without_ranges();
     let production = builder.environment(Environment::Ecf).build().await;
     let world = World {

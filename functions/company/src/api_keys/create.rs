@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use ecf::Environment;
 use ecf_api::{ApiError, ApiKeySecret, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
+use ecf_language::say;
 use ecf_store::{
     ApiKeyId,
     api_keys::{ApiKeyCreated, KeyScope, ListedApiKey, NewApiKey},
@@ -91,8 +92,10 @@ pub(crate) async fn create(
     check_expiry(request.expires_at, now)?;
     let working = own(&app, &caller).await?;
     if working.iter().filter(|key| key.is_active(now)).count() >= WORKING_KEYS_LIMIT {
-        let message =
-            format!("{environment} has {WORKING_KEYS_LIMIT} working keys, the most there can be; revoke one first");
+        let message = say!(
+            "{environment} has {WORKING_KEYS_LIMIT} working keys, the most there can be; revoke one first",
+            "{environment} tiene {WORKING_KEYS_LIMIT} claves vigentes, el máximo posible; revoque una primero"
+        );
         return Err(ApiError::conflict("api_key_limit", message));
     }
     let secret = ApiKeySecret::generate(environment, ecf_runtime::random());
@@ -139,7 +142,10 @@ pub(crate) async fn create(
 fn check_expiry(expires_at: Option<Timestamp>, now: Timestamp) -> Result<(), ApiError> {
     match expires_at {
         Some(end) if end <= now => {
-            let msg = format!("expires_at is {end}, which is past: it is {now:.0} now");
+            let msg = say!(
+                "expires_at is {end}, which is past: it is {now:.0} now",
+                "expires_at es {end}, que ya pasó: ahora es {now:.0}"
+            );
             let error = FieldError::new(["body", "expires_at"], "datetime_future", msg)
                 .with_input(&ecf::Node::Text(end.to_string().into()));
             Err(ApiError::validation(vec![error]))

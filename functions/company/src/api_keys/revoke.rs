@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, PathId, ValidQuery, ValidationError};
+use ecf_language::say;
 use ecf_store::{ApiKeyId, api_keys::ListedApiKey};
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
@@ -106,7 +107,10 @@ pub(crate) async fn revoke(
         if is_own {
             return Err(ApiError::conflict(
                 "own_api_key",
-                "this would revoke the key that asks: use another key, or allow_self=true",
+                say!(
+                    "this would revoke the key that asks: use another key, or allow_self=true",
+                    "esto revocaría la clave con la que se llama: use otra clave, o allow_self=true"
+                ),
             ));
         }
     }

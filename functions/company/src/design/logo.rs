@@ -4,6 +4,7 @@ use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, Download, FieldError, ValidationError};
+use ecf_language::{Bilingual, Say, say};
 use ecf_ri::{Logo, LogoError};
 use ecf_store::{
     FieldEdit,
@@ -76,7 +77,8 @@ pub(crate) async fn put(
 )]
 pub(crate) async fn download(State(app): State<App>, caller: Caller) -> Result<Download, ApiError> {
     let logo = app.table.design(caller.company()).await?.logo;
-    let logo = logo.ok_or_else(|| ApiError::missing("no_logo", "the company has no logo"))?;
+    let logo =
+        logo.ok_or_else(|| ApiError::missing("no_logo", say!("the company has no logo", "la empresa no tiene logo")))?;
     let bytes = app.artifacts.logo(caller.company(), &logo.hash).await?;
     let bytes = bytes.ok_or_else(|| ApiError::internal("the logo is not in the bucket"))?;
     Ok(Download::new(bytes, logo.kind.content_type(), logo.kind.file_name()))
@@ -127,7 +129,11 @@ async fn check(kind: LogoKind, bytes: Bytes) -> Result<(), ApiError> {
         return Ok(());
     }
     let found = if is_png { "image/png" } else { "image/jpeg" };
-    let msg = format!("the image is {found}, the content type says {}", kind.content_type());
+    let msg = say!(
+        "the image is {found}, the content type says {}",
+        "la imagen es {found}, el tipo de contenido dice {}",
+        kind.content_type()
+    );
     Err(ApiError::validation(vec![error_of("kind", msg)]))
 }
 
@@ -138,9 +144,9 @@ fn refused(error: LogoError) -> ApiError {
         LogoError::Pixels { .. } => "pixels",
         _ => "unusable",
     };
-    ApiError::validation(vec![error_of(code, error.to_string())])
+    ApiError::validation(vec![error_of(code, error.say())])
 }
 
-fn error_of(code: &'static str, msg: String) -> FieldError {
+fn error_of(code: &'static str, msg: Bilingual) -> FieldError {
     FieldError::new(["body"], "image_error", msg).with_code(code)
 }

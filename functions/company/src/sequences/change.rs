@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use ecf::{Encf, Fecha, Node};
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, PathId, ValidJson, ValidationError};
+use ecf_language::say;
 use ecf_store::numbers::{RangeChanged, RangeChanges, RangeId};
 use jiff::civil::Date;
 use utoipa::ToSchema;
@@ -75,7 +76,10 @@ pub(crate) async fn change_sequence(
             .range(&caller.scope, id)
             .await?
             .ok_or_else(ApiError::not_found)?;
-        let msg = "one of is_active, valid_until, range_end is needed";
+        let msg = say!(
+            "one of is_active, valid_until, range_end is needed",
+            "se necesita uno de is_active, valid_until, range_end"
+        );
         return Err(refused("is_active", "nothing_to_change", msg, Node::Null));
     }
     let valid_until = request.valid_until.map(|given| last_day(id.ecf_type, given, today));
@@ -89,8 +93,9 @@ pub(crate) async fn change_sequence(
         RangeChanged::WouldShrink(range) => Err(refused(
             "range_end",
             "range_shrinks",
-            format!(
+            say!(
                 "the sequence ends with {0} and can only grow: give a number above {0}",
+                "la secuencia termina en {0} y solo puede crecer: dé un número mayor que {0}",
                 range.end
             ),
             request

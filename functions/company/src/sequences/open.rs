@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use ecf::{Encf, Environment, Fecha, ReceiptType};
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, ValidJson, ValidationError};
+use ecf_language::{Bilingual, Say, say};
 use ecf_store::numbers::{NewRange, Numbering, RANGES_PER_TYPE, RangeOpened};
 use jiff::Timestamp;
 use jiff::civil::{Date, date};
@@ -55,17 +56,22 @@ impl FromFields for OpenSequence {
         let (ecf_type, range_start, range_end) = (ecf_type?, range_start?, range_end?);
         for (name, bound) in [("range_start", range_start), ("range_end", range_end)] {
             if let Some(other) = bound.ecf_type.filter(|named| *named != ecf_type) {
-                let msg = format!(
-                    "{name} is of type {other}, ecf_type is {ecf_type}: give a number of type {ecf_type}, or its sequence {} alone",
+                let msg = say!(
+                    "{name} is of type {other}, ecf_type is {ecf_type}: give a number of type {ecf_type}, or its \
+                     sequence {} alone",
+                    "{name} es del tipo {other}, ecf_type es {ecf_type}: dé un número del tipo {ecf_type}, o solo su \
+                     secuencia {}",
                     bound.sequence
                 );
                 fields.reject_value(name, "type_mismatch", msg);
             }
         }
         if range_end.sequence < range_start.sequence {
-            let msg = format!(
+            let msg = say!(
                 "range_end {} is below range_start {}: exchange the two",
-                range_end.sequence, range_start.sequence
+                "range_end {} es menor que range_start {}: intercambie los dos",
+                range_end.sequence,
+                range_start.sequence
             );
             fields.reject_value("range_end", "range_reversed", msg);
         }
@@ -99,12 +105,23 @@ impl Bound {
     }
 }
 
+/// Why a text is not the end of a range.
+struct UnknownBound(Bilingual);
+
+impl Say for UnknownBound {
+    fn say(&self) -> Bilingual {
+        self.0.clone()
+    }
+}
+
 impl FromStr for Bound {
-    type Err = String;
+    type Err = UnknownBound;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if text.starts_with(['E', 'e']) {
-            let encf: Encf = text.parse().map_err(|error: ecf::EncfError| error.to_string())?;
+            let encf: Encf = text
+                .parse()
+                .map_err(|error: ecf::EncfError| UnknownBound(error.say()))?;
             return Ok(Self {
                 sequence: encf.sequence(),
                 ecf_type: Some(encf.receipt_type()),
@@ -115,10 +132,11 @@ impl FromStr for Bound {
                 sequence,
                 ecf_type: None,
             }),
-            _ => Err(format!(
+            _ => Err(UnknownBound(say!(
                 "{text:?} is neither a number from 1 to {} nor an e-NCF such as E310000000001",
+                "{text:?} no es un número de 1 a {} ni un e-NCF como E310000000001",
                 Encf::MAX_SEQUENCE
-            )),
+            ))),
         }
     }
 }
@@ -168,8 +186,9 @@ pub(crate) async fn open_sequence(
         RangeOpened::TooMany => {
             return Err(ApiError::conflict(
                 "too_many_sequences",
-                format!(
+                say!(
                     "type {} has {RANGES_PER_TYPE} sequences, as many as it may: extend the last with PATCH",
+                    "el tipo {} tiene {RANGES_PER_TYPE} secuencias, el máximo: amplíe la última con PATCH",
                     request.ecf_type
                 ),
             ));

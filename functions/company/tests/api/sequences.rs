@@ -277,7 +277,7 @@ async fn a_change_says_what_it_will_not_do() {
         (
             json!({ "range_end": 99 }),
             "range_end",
-            "the sequence ends with 100 and can only grow: give a number above 100",
+            "range_end: the sequence ends with 100 and can only grow: give a number above 100",
         ),
         (
             json!({ "valid_until": "2026-11-26" }),

@@ -57,12 +57,12 @@ async fn unknown_fields_are_refused_by_name_with_the_nearest_known_and_nothing_c
         [
             (
                 json!(["body", "adress"]),
-                "Extra inputs are not permitted; did you mean address?"
+                "adress: Extra inputs are not permitted; did you mean address?"
             ),
-            (json!(["body", "rnc"]), "Extra inputs are not permitted"),
+            (json!(["body", "rnc"]), "rnc: Extra inputs are not permitted"),
             (
                 json!(["body", "settings", "hold_note"]),
-                "Extra inputs are not permitted; did you mean hold_notes?"
+                "hold_note: Extra inputs are not permitted; did you mean hold_notes?"
             ),
         ]
     );

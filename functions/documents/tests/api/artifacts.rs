@@ -191,7 +191,7 @@ async fn a_type_or_switch_that_there_is_not_is_told() {
         (&refused["detail"][0]["loc"], &refused["detail"][0]["msg"]),
         (
             &json!(["query", "format"]),
-            &json!(format!("Input should be {} or {last}", others.join(", ")))
+            &json!(format!("format: Input should be {} or {last}", others.join(", ")))
         )
     );
     for (refresh, status) in [("true", 200), ("false", 200), ("", 422)] {

@@ -20,7 +20,7 @@ async fn every_route_wants_a_key() {
         let body = (method == Method::POST).then(|| invoice("a"));
         let answer = request(&api.router, method, path, None, body.as_ref()).await;
         let expected = json!({ "detail": [{
-            "loc": ["header", "X-API-Key"], "msg": "Field required", "type": "missing", "input": null, "ctx": { "code": "missing" },
+            "loc": ["header", "X-API-Key"], "msg": "X-API-Key: Field required", "type": "missing", "input": null, "ctx": { "code": "missing" },
         }]});
         assert_eq!(answer.expect(422), expected, "{path}");
     }

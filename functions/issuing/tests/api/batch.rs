@@ -189,13 +189,13 @@ async fn a1_a_member_beside_the_payload_that_nothing_reads_is_refused_and_nothin
     for (name, told) in [
         (
             "scheduledFor",
-            "Extra inputs are not permitted; did you mean scheduled_for?",
+            "scheduledFor: Extra inputs are not permitted; did you mean scheduled_for?",
         ),
         (
             "externalId",
-            "Extra inputs are not permitted; did you mean external_id?",
+            "externalId: Extra inputs are not permitted; did you mean external_id?",
         ),
-        ("dry_run", "Extra inputs are not permitted"),
+        ("dry_run", "dry_run: Extra inputs are not permitted"),
         (
             "validate_only",
             "Extra inputs are not permitted here: validate_only is a parameter of the query, ?validate_only=",

@@ -380,7 +380,7 @@ async fn what_was_put_right_is_told_in_warnings() {
           "Encabezado",
           "Comprador"
         ],
-        "msg": "a consumer invoice names a buyer: CONSUMIDOR FINAL was filled in",
+        "msg": "Comprador: a consumer invoice names a buyer: CONSUMIDOR FINAL was filled in",
         "type": "value_added"
       }
     ]

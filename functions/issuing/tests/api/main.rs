@@ -21,6 +21,7 @@ mod races;
 mod read;
 mod refusals;
 mod rules;
+mod spanish;
 mod states;
 mod withdraw;
 

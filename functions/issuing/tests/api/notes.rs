@@ -69,7 +69,7 @@ async fn credit_notes_add_up_to_the_invoice_and_the_one_too_many_is_told_both_su
         refused["detail"],
         json!([{
             "loc": ["body", "payload", "Encabezado", "Totales", "MontoTotal"],
-            "msg": format!("the credit note exceeds what is left of {encf}: 7000.00 was given, 6999.50 is expected, the difference is -0.50"),
+            "msg": format!("MontoTotal: the credit note exceeds what is left of {encf}: 7000.00 was given, 6999.50 is expected, the difference is -0.50"),
             "type": "value_error",
             "input": "7000.00",
             "ctx": { "code": "REFERENCIA-21", "given": "7000.00", "expected": "6999.50", "difference": "-0.50" },
@@ -167,7 +167,7 @@ async fn a_note_before_the_verdict_is_signed_and_held_and_the_caller_is_told() {
         issued["warnings"],
         json!([{
             "loc": ["body", "payload", "InformacionReferencia", "NCFModificado"],
-            "msg": format!("the note is sent once {encf}, and every earlier note that it builds on, has its verdict"),
+            "msg": format!("NCFModificado: the note is sent once {encf}, and every earlier note that it builds on, has its verdict"),
             "type": "held",
             "input": encf,
             "ctx": { "code": "REFERENCIA-27", "given": encf },
@@ -216,7 +216,7 @@ async fn a_note_on_a_receipt_that_cannot_become_valid_is_refused_with_its_state(
     assert_eq!(
         error["msg"],
         format!(
-            "{encf} was rejected by the tax authority and its number is burned: a note modifies a receipt that is accepted"
+            "NCFModificado: {encf} was rejected by the tax authority and its number is burned: a note modifies a receipt that is accepted"
         )
     );
     assert_eq!(api.numbers_taken("34").await, 0);

@@ -247,7 +247,7 @@ async fn without_a_range_there_is_no_number() {
     let refused = api.issue(&invoice("a")).await.expect(422);
     let expected = json!({ "detail": [{
         "loc": ["body", "payload", "Encabezado", "IdDoc", "eNCF"],
-        "msg": "the company has no range of type 31 in TesteCF: register one with POST /api/v1/client/sequences",
+        "msg": "eNCF: the company has no range of type 31 in TesteCF: register one with POST /api/v1/client/sequences",
         "type": "no_range", "input": null, "ctx": { "code": "no_range" },
     }]});
     assert_eq!(refused, expected);

@@ -104,7 +104,7 @@ async fn every_bad_field_of_the_request_is_told_at_once() {
     );
     let expected = json!({
         "loc": ["body", "ecf_type"],
-        "msg": "ecf type \"30\" is not one of 31 (Factura de Crédito Fiscal Electrónica), 32 (Factura de Consumo \
+        "msg": "ecf_type: ecf type \"30\" is not one of 31 (Factura de Crédito Fiscal Electrónica), 32 (Factura de Consumo \
                 Electrónica), 33 (Nota de Débito Electrónica), 34 (Nota de Crédito Electrónica), 41 (Compras \
                 Electrónico), 43 (Gastos Menores Electrónico), 44 (Regímenes Especiales Electrónico), 45 \
                 (Gubernamental Electrónico), 46 (Comprobante de Exportaciones Electrónico), 47 (Comprobante para \
@@ -131,7 +131,7 @@ async fn a11_a_paper_code_for_ecf_type_is_answered_with_the_electronic_type() {
     let body = api.issue(&request).await.expect(422);
     let expected = json!({
         "loc": ["body", "ecf_type"],
-        "msg": "ecf type \"B01\" is not one of the ten: write 31 (Factura de Crédito Fiscal Electrónica)",
+        "msg": "ecf_type: ecf type \"B01\" is not one of the ten: write 31 (Factura de Crédito Fiscal Electrónica)",
         "type": "string_too_long",
         "input": "B01",
         "ctx": { "code": "string_too_long", "max_length": 2, "expected": "31" },
@@ -159,14 +159,14 @@ async fn unknown_fields_of_the_document_come_with_a_hint() {
         told,
         [
             "RazonSocialEmisr is no field of Emisor; did you mean RazonSocialEmisor?",
-            "Descripcion is no field of Item; did you mean NombreItem?",
-            "NombreItem is mandatory in type 31",
+            "line 1: Descripcion is no field of Item; did you mean NombreItem?",
+            "line 1: NombreItem is mandatory in type 31",
             "MontoTotal is no field of the payload: it belongs under Encabezado/Totales",
         ]
     );
     let expected = json!({
         "loc": ["body", "payload", "DetallesItems", "Item", "0", "Descripcion"],
-        "msg": "Descripcion is no field of Item; did you mean NombreItem?",
+        "msg": "line 1: Descripcion is no field of Item; did you mean NombreItem?",
         "type": "extra_forbidden",
         "input": name,
         "ctx": { "code": "ESTRUCTURA-04", "given": "Descripcion", "expected": "NombreItem" },

@@ -4,6 +4,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use ecf_language::{Bilingual, Say};
 use ecf_store::Scope;
 use jiff::{SignedDuration, Timestamp};
 
@@ -30,6 +31,17 @@ pub(super) enum CursorError {
     Foreign,
     #[error("this cursor expired")]
     Expired,
+}
+
+impl Say for CursorError {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::Unreadable => "no es un cursor: dé next_cursor como se respondió, o ninguno para empezar otra vez",
+            Self::Foreign => "este cursor es de otra empresa o de otro ambiente",
+            Self::Expired => "este cursor venció",
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 impl Cursor {

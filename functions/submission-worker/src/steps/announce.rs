@@ -13,14 +13,23 @@ use crate::report::{Happened, Report};
 pub(crate) async fn announce(app: &App, receipt: &Receipt, effects: &[Effect]) -> Report<'static> {
     for effect in effects {
         let (done, failure) = match effect {
-            Effect::Event => (event(app, receipt).await, "event not queued; housekeeping will"),
-            Effect::Delivery => (delivery(app, receipt).await, "delivery not queued; housekeeping will"),
+            Effect::Event => (
+                event(app, receipt).await,
+                "the event was not enqueued; housekeeping enqueues it",
+            ),
+            Effect::Delivery => (
+                delivery(app, receipt).await,
+                "the delivery was not enqueued; housekeeping enqueues it",
+            ),
             Effect::Notes => {
                 notes(app, receipt).await;
                 continue;
             }
-            Effect::Count => (count(app, receipt).await, "verdict not counted"),
-            Effect::Number => (number(app, receipt).await, "number not freed; housekeeping will"),
+            Effect::Count => (count(app, receipt).await, "the verdict was not counted"),
+            Effect::Number => (
+                number(app, receipt).await,
+                "the number was not freed; housekeeping frees it",
+            ),
         };
         if let Err(error) = done {
             tracing::warn!(receipt.id = %receipt.public_id, error = %telemetry::chain(&error), "{failure}");
@@ -51,7 +60,7 @@ async fn notes(app: &App, receipt: &Receipt) {
             attempt: 0,
         });
         if let Err(error) = app.queues.send_submission(&job, Duration::ZERO).await {
-            tracing::warn!(receipt.id = %note, error = %telemetry::chain(&error), "waiting note not queued; housekeeping will");
+            tracing::warn!(receipt.id = %note, error = %telemetry::chain(&error), "a waiting note was not enqueued; housekeeping enqueues it");
         }
     }
 }

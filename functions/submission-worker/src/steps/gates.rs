@@ -60,7 +60,7 @@ fn host(receipt: &Receipt) -> Host {
 /// Holds the receipt: one that waits for its send becomes `contingency`.
 pub(crate) async fn hold(app: &App, receipt: &Receipt, until: Timestamp) -> Reported {
     if app.table.hold(&receipt.scope, receipt, until, app.clock.now()).await? {
-        tracing::info!(receipt.id = %receipt.public_id, state = %receipt.state, %until, "held: the authority is out of reach");
+        tracing::info!(receipt.id = %receipt.public_id, state = %receipt.state, %until, "the receipt is held: the tax authority is unreachable");
     }
     Ok(Happened::Finished.into())
 }

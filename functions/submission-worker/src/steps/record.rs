@@ -54,12 +54,12 @@ pub(crate) async fn verdict(app: &App, receipt: &Receipt, verdict: FinalVerdict<
     let receipt = match recorded {
         Recorded::Now(receipt) => receipt,
         Recorded::Already(receipt) if !receipt.state.is_final() => {
-            tracing::error!(receipt.id = %receipt.public_id, from = %receipt.state, to = %state, "the table of states has no such step");
+            tracing::error!(receipt.id = %receipt.public_id, from = %receipt.state, to = %state, "the table of states does not allow this step");
             return Ok(Happened::Finished.into());
         }
         Recorded::Already(_) | Recorded::Missing => return Ok(Happened::Finished.into()),
     };
-    tracing::info!(receipt.id = %receipt.public_id, encf = receipt.encf().map(tracing::field::display), state = %state, "verdict");
+    tracing::info!(receipt.id = %receipt.public_id, encf = receipt.encf().map(tracing::field::display), state = %state, "verdict recorded");
     emit(app, &receipt);
     Ok(Report::of_receipt(Happened::VerdictRecorded, receipt))
 }

@@ -23,7 +23,7 @@ pub(crate) async fn submit(app: &App, job: &SubmissionJob, session: &Session<'_>
         Ok(Some(upload)) => upload,
         Ok(None) => return Ok(Happened::NoDocument.into()),
         Err(error) => {
-            tracing::warn!(receipt.id = %job.receipt(), error = %telemetry::chain(&error), "the store failed; trying again");
+            tracing::warn!(receipt.id = %job.receipt(), error = %telemetry::chain(&error), "the store failed; the job is retried");
             return Ok(Happened::DocumentUnreadable.into());
         }
     };
@@ -78,12 +78,12 @@ fn failed(app: &App, job: &SubmissionJob, error: TaxAuthError) -> Happened {
             Happened::Held(Call::Send, held.until)
         }
         error if error.nothing_was_taken() => {
-            tracing::warn!(receipt.id = %job.receipt(), error = %chain, "not sent; trying again");
+            tracing::warn!(receipt.id = %job.receipt(), error = %chain, "the document was not sent; the job is retried");
             app.emit_error(job);
             Happened::NothingTaken(retry_after)
         }
         _ => {
-            tracing::warn!(receipt.id = %job.receipt(), error = %chain, "the outcome of a send is unknown; looking it up");
+            tracing::warn!(receipt.id = %job.receipt(), error = %chain, "the outcome of a send is unknown; a look-up follows");
             app.emit_error(job);
             Happened::OutcomeUnknown(retry_after)
         }

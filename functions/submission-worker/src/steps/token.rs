@@ -44,7 +44,7 @@ pub(crate) fn retry_refused_certificate(app: &App, job: &SubmissionJob, answer: 
 fn no_token(app: &App, job: &SubmissionJob, error: TokenError) -> Happened {
     let error = TaxAuthError::NoToken(error);
     let chain = ecf_runtime::telemetry::chain(&error).to_string();
-    tracing::warn!(receipt.id = %job.receipt(), error = %chain, "no token; trying again");
+    tracing::warn!(receipt.id = %job.receipt(), error = %chain, "no token was granted; the job is retried");
     app.emit_error(job);
     Happened::NoToken(error.retry_after())
 }

@@ -7,8 +7,11 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use ecf_testkit::Receiver;
 use http::Method;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
+use xmldsig::Identity;
 
+use crate::exchange::{BAKERY, answer, delivered, list, open_bakery};
 use crate::payloads::payload;
 use crate::routes::{fits, owners_notice};
 use crate::support::{Answer, ApiClient, System, TIME_LIMIT, eventually};
@@ -46,6 +49,9 @@ const FILTERS: [(&str, &str); 18] = [
         "<$1>[…]<",
     ),
 ];
+
+/// A picture of one pixel.
+const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 struct Walk<'a> {
     caller: &'a ApiClient,
@@ -85,9 +91,22 @@ impl<'a> Walk<'a> {
     }
 
     async fn ask(&mut self, name: &str, method: Method, path: &str, body: Option<Value>, status: u16) -> Value {
-        let url = format!("{}{path}", self.caller.base_url);
-        let key = Some(self.caller.key.as_str());
-        let answer = self.caller.send(method.clone(), &url, key, body.as_ref()).await;
+        self.ask_as(self.caller, name, method, path, body, status).await
+    }
+
+    async fn ask_as(
+        &mut self,
+        caller: &ApiClient,
+        name: &str,
+        method: Method,
+        path: &str,
+        body: Option<Value>,
+        status: u16,
+    ) -> Value {
+        let url = format!("{}{path}", caller.base_url);
+        let answer = caller
+            .send(method.clone(), &url, Some(&caller.key), body.as_ref())
+            .await;
         self.pin(name, method.as_str(), path, answer, status)
     }
 
@@ -155,6 +174,9 @@ async fn each_answer_is_as_it_was() {
     walk.post("method-not-allowed", &format!("/api/v1/ecf/{receipt}"), json!({}), 405)
         .await;
     walk.get("summary", "/api/v1/client/summary", 200).await;
+    withdrawn(&mut walk).await;
+    certification(&mut walk, &system).await;
+    approvals(&mut walk, &system).await;
 
     let unasked: Vec<_> = walk.unasked.iter().collect();
     assert!(unasked.is_empty(), "no answer of these is pinned: {unasked:?}");
@@ -177,6 +199,19 @@ async fn company(walk: &mut Walk<'_>) {
     walk.get("api-keys", "/api/v1/client/api-keys", 200).await;
     let key = format!("/api/v1/client/api-keys/{}", key["public_id"].as_str().unwrap());
     walk.ask("api-key-revoked", Method::DELETE, &key, None, 204).await;
+    let new = json!({ "name": "oficina", "scope": "full" });
+    let parent = walk.caller.post("/client/api-keys", &new).await.expect(201);
+    let child = walk
+        .caller
+        .of_company(parent["key"].as_str().unwrap(), &walk.caller.rnc);
+    child
+        .post("/client/api-keys", &json!({ "name": "caja 2" }))
+        .await
+        .expect(201);
+    let parent = format!("/api/v1/client/api-keys/{}", parent["public_id"].as_str().unwrap());
+    let all = format!("{parent}?descendants=true");
+    walk.ask("api-key-revoked-with-descendants", Method::DELETE, &all, None, 200)
+        .await;
     let range = json!({ "ecf_type": "31", "range_start": 20_000_001, "range_end": 20_001_000 });
     let range = walk
         .post("sequence-created", "/api/v1/client/sequences", range, 201)
@@ -197,7 +232,89 @@ async fn design(walk: &mut Walk<'_>) {
     let logo = format!("{path}/logo");
     walk.ask("logo-refused", Method::PUT, &logo, Some(json!({})), 415).await;
     walk.get("logo-none", &logo, 404).await;
+    let url = format!("{}{logo}", walk.caller.base_url);
+    let picture = BASE64_STANDARD.decode(PNG).unwrap();
+    let key = Some(walk.caller.key.as_str());
+    let stored = walk
+        .caller
+        .send_bytes(Method::PUT, &url, key, "image/png", picture)
+        .await;
+    walk.pin("logo-stored", "PUT", &logo, stored, 200);
     walk.ask("logo-deleted", Method::DELETE, &logo, None, 200).await;
+}
+
+/// A receipt of tomorrow, withdrawn either way.
+async fn withdrawn(walk: &mut Walk<'_>) {
+    let caller = walk.caller;
+    let tomorrow = (Timestamp::now() + SignedDuration::from_hours(24)).to_string();
+    for (name, verb) in [("cancelled", "cancel"), ("incapacity", "mark-incapacity")] {
+        let sale = payload(&caller.rnc, &caller.today(), "32", 1_000);
+        let body = json!({ "idempotency_key": name, "ecf_type": "32", "scheduled_for": tomorrow, "payload": sale });
+        let receipt = caller.post("/ecf", &body).await.expect(201);
+        let path = format!("/api/v1/ecf/{}/{verb}", receipt["public_id"].as_str().unwrap());
+        walk.post(name, &path, json!({}), 200).await;
+    }
+}
+
+/// An attempt of the certification, with a key of CerteCF.
+async fn certification(walk: &mut Walk<'_>, system: &System) {
+    let profile = walk.caller.get("/client/company").await.expect(200);
+    let command = json!({ "command": "issue_api_key", "company": profile["public_id"], "environment": "CerteCF" });
+    let issued = ecf_local::operator(&command.to_string(), system.folder())
+        .await
+        .unwrap();
+    let issued: Value = serde_json::from_str(&issued).unwrap();
+    let key = issued["api_key"]["key"].as_str().unwrap();
+    let caller = walk.caller.of_company(key, &walk.caller.rnc);
+    let path = "/api/v1/client/certification/attempts";
+    let body = Some(json!({ "idempotency_key": "attempt-1" }));
+    walk.ask_as(&caller, "attempt-begun", Method::POST, path, body, 201)
+        .await;
+    walk.ask_as(&caller, "attempts", Method::GET, path, None, 200).await;
+}
+
+/// Approvals between two companies, through the service and signed elsewhere.
+async fn approvals(walk: &mut Walk<'_>, system: &System) {
+    let demo = walk.caller;
+    let p12 = system.certificate(BAKERY);
+    let bakery = open_bakery(demo, &p12).await;
+    list(demo).await;
+    list(&bakery).await;
+    delivered(demo, &bakery, "approved", 1_000).await;
+    let inbox = bakery.get("/client/inbox?limit=1").await.expect(200);
+    let body = Some(answer(&inbox["items"][0], "approved", "1"));
+    let path = "/api/v1/ecf/acecf/submit";
+    let approved = walk
+        .ask_as(&bakery, "acecf-submitted", Method::POST, path, body, 200)
+        .await;
+    let path = format!("/api/v1/ecf/acecf/{}", approved["public_id"].as_str().unwrap());
+    walk.ask_as(&bakery, "acecf", Method::GET, &path, None, 200).await;
+
+    let identity = Identity::from_pkcs12(&p12, ecf_local::CERTIFICATE_PIN, Timestamp::now()).unwrap();
+    for (way, pesos) in [("inbound", 2_000), ("outbound", 3_000)] {
+        delivered(demo, &bakery, way, pesos).await;
+        let inbox = bakery.get("/client/inbox?limit=1").await.expect(200);
+        let item = &inbox["items"][0];
+        let text = |name: &str| item[name].as_str().unwrap();
+        let day = text("fecha_emision");
+        let xml = format!(
+            "<ACECF><DetalleAprobacionComercial><Version>1.0</Version><RNCEmisor>{}</RNCEmisor><eNCF>{}</eNCF>\
+<FechaEmision>{day}</FechaEmision><MontoTotal>{}</MontoTotal><RNCComprador>{BAKERY}</RNCComprador><Estado>1</Estado>\
+<FechaHoraAprobacionComercial>{day} 23:00:00</FechaHoraAprobacionComercial></DetalleAprobacionComercial></ACECF>",
+            demo.rnc,
+            text("encf"),
+            text("monto_total"),
+        );
+        let signed = xmldsig::sign(xml.as_bytes(), &identity).unwrap().xml;
+        let body = json!({
+            "idempotency_key": way, "sender_rnc": BAKERY, "receiver_rnc": demo.rnc, "ecf_type": "31",
+            "encf": item["encf"], "signed_xml": BASE64_STANDARD.encode(signed),
+        });
+        let caller = if way == "inbound" { demo } else { &bakery };
+        let path = format!("/api/v1/ecf/acecf/{way}");
+        let name = format!("acecf-{way}-taken");
+        walk.ask_as(caller, &name, Method::POST, &path, Some(body), 200).await;
+    }
 }
 
 /// Approvals and annulments.

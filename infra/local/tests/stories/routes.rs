@@ -161,6 +161,8 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
             .replace("{delivery_id}", &delivery)
             .replace("{environment}", "TesteCF")
             .replace("{artifact_type}", "signed-xml")
+            // A run begins with a workbook of its company; `certification` tests a stranger's request.
+            .replace("{run_id}", "4h7s2v9x1c5m8r3w6tq0y2kabdefgjnp")
             .replace("{external_id}", "owned");
         let url = format!("{}{}", owner.base_url, path.replace("{public_id}", id));
         assert!(!url.contains('{'), "{url}: this test does not know what stands there");

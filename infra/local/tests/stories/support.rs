@@ -30,6 +30,11 @@ impl System {
         Self::with(RunOptions::default()).await
     }
 
+    /// The state folder.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// A P12 that names this taxpayer and that the system trusts.
     pub(crate) fn certificate(&self, rnc: &str) -> Vec<u8> {
         ecf_local::certificate(rnc, self.folder.path()).unwrap()

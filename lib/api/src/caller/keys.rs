@@ -121,7 +121,7 @@ impl Keys {
         if self.recorded.insert_new(key.id, (), now)
             && let Err(error) = self.table.record_key_use(&key.company, &key.id, now).await
         {
-            tracing::warn!(%error, "the use of an API key was not noted");
+            tracing::warn!(%error, "the use of an API key was not recorded");
         }
     }
 }

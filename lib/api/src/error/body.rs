@@ -25,7 +25,7 @@ pub struct CodedDetail {
     /// Stays the same for the same error.
     #[schema(example = "not_found")]
     pub code: String,
-    /// A sentence for people; may be worded better one day.
+    /// A sentence for people, in English, or in Spanish when `Accept-Language` prefers it; may be worded better one day.
     pub message: String,
     /// Names this request in our log.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -3,11 +3,14 @@
 use std::borrow::Cow;
 
 use ecf::{Node, Violation};
-use serde::Serialize;
+use ecf_language::{Bilingual, say};
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::place::placed;
 use super::secret;
+use crate::language::spoken;
 
 /// Upper bound of the errors that one response lists; the others are counted.
 pub(crate) const MOST_LISTED: usize = 100;
@@ -24,16 +27,17 @@ const LONGEST_SUMMARY: usize = 200;
 const SHORTEST_BEGINNING: usize = 4;
 
 /// What is wrong with one field.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, ToSchema)]
 pub struct FieldError {
     /// The way to the field: where it was looked for, then names and positions, as in
     /// `["body", "payload", "DetallesItems", "Item", "3", "DescuentoMonto"]`.
     pub loc: Vec<String>,
-    /// A sentence for the programmer who has to repair it.
-    pub msg: String,
+    /// A sentence for the programmer who has to repair it, in English, or in Spanish when `Accept-Language` prefers it.
+    /// It names the field and the line, and stays the same for the same error only in its meaning: branch on `ctx.code`.
+    #[schema(value_type = String, example = "NombreItem, line 9: the text has 96 characters, at most 80 are allowed")]
+    pub msg: Bilingual,
     /// The kind of error, in FastAPI's vocabulary.
-    #[serde(rename = "type")]
-    #[schema(value_type = String, example = "missing")]
+    #[schema(rename = "type", value_type = String, example = "missing")]
     pub kind: Cow<'static, str>,
     /// The value that came, cut when it is long; `null` when nothing came or the value is a secret.
     #[schema(value_type = Value)]
@@ -45,13 +49,13 @@ pub struct FieldError {
 
 impl FieldError {
     /// An error without input. Its code is its kind, until [`Self::with_code`] replaces it.
-    pub fn new<L>(loc: L, kind: &'static str, msg: impl Into<String>) -> Self
+    pub fn new<L>(loc: L, kind: &'static str, msg: Bilingual) -> Self
     where
         L: IntoIterator<Item: Into<String>>,
     {
         let error = Self {
             loc: loc.into_iter().map(|step| cut(step.into(), LONGEST_STEP)).collect(),
-            msg: cut(msg.into(), LONGEST_TEXT),
+            msg: msg.map(|text| cut(text.into_owned(), LONGEST_TEXT).into()),
             kind: kind.into(),
             input: Node::Null,
             ctx: Map::new(),
@@ -64,7 +68,7 @@ impl FieldError {
     where
         L: IntoIterator<Item: Into<String>>,
     {
-        Self::new(loc, "missing", "Field required")
+        Self::new(loc, "missing", say!("Field required", "campo obligatorio"))
     }
 
     /// Sets the permanent code of the error, which clients branch on. `docs/errors.md` lists every code.
@@ -76,16 +80,16 @@ impl FieldError {
     /// An unknown name below `place`. The message suggests the nearest known name.
     #[must_use]
     pub fn unknown(place: &[&str], given: &str, known: &[&str]) -> Self {
-        let mut msg = "Extra inputs are not permitted".to_owned();
+        let mut msg = say!("Extra inputs are not permitted", "no se admite");
         // PHP and jQuery append brackets to the names of lists.
         let bare = given.trim_end_matches("[]");
         let begins = |name: &&&str| bare.len() >= SHORTEST_BEGINNING && name.starts_with(&bare.to_lowercase());
         let nearest = ecf::nearest_name(bare, known.iter().copied());
         if let Some(meant) = nearest.or_else(|| known.iter().find(begins).copied()) {
-            msg.push_str(&format!("; did you mean {meant}?"));
+            msg = msg.then(&say!("; did you mean {meant}?", "; ¿quiso decir {meant}?"));
         }
         if known.is_empty() {
-            msg.push_str("; none is expected here");
+            msg = msg.then(&say!("; none is expected here", "; aquí no se espera ninguno"));
         }
         let error = Self::new(place.iter().copied().chain([given]), "extra_forbidden", msg);
         match known {
@@ -140,7 +144,10 @@ impl FieldError {
 
     /// The entry that counts the errors that are not listed.
     fn others(root: Option<String>, shown: usize, others: usize) -> Self {
-        let msg = format!("{others} more findings are not listed: correct these first");
+        let msg = say!(
+            "{others} more findings are not listed: correct these first",
+            "no se listan {others} hallazgos más: corrija primero estos"
+        );
         Self::new(root, "too_many_errors", msg)
             .with_ctx("shown", shown)
             .with_ctx("total", shown + others)
@@ -153,7 +160,7 @@ impl FieldError {
         let mut error = Self::new(
             prefix.chain(violation.path.iter().cloned()),
             violation.kind,
-            violation.message.as_str(),
+            violation.message.clone(),
         )
         .with_code(violation.code);
         if let Some(given) = &violation.given {
@@ -171,6 +178,18 @@ impl FieldError {
             error = error.with_ctx("difference", difference.as_str());
         }
         error
+    }
+}
+
+impl Serialize for FieldError {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut error = serializer.serialize_struct("FieldError", 5)?;
+        error.serialize_field("loc", &self.loc)?;
+        error.serialize_field("msg", &placed(&self.loc, &self.msg, spoken()))?;
+        error.serialize_field("type", &self.kind)?;
+        error.serialize_field("input", &self.input)?;
+        error.serialize_field("ctx", &self.ctx)?;
+        error.end()
     }
 }
 
@@ -194,7 +213,13 @@ pub(super) fn summary(fields: &[FieldError]) -> (String, String) {
     });
     let first = fields.iter().take(SUMMARIZED);
     let mut sentences: Vec<String> = first
-        .map(|field| format!("{}: {}", field.loc.join("/"), cut(field.msg.clone(), LONGEST_SUMMARY)))
+        .map(|field| {
+            format!(
+                "{}: {}",
+                field.loc.join("/"),
+                cut(field.msg.en.to_string(), LONGEST_SUMMARY)
+            )
+        })
         .collect();
     let total = fields.last().and_then(|last| last.ctx.get("total")?.as_u64());
     let total = total

@@ -1,5 +1,6 @@
 use axum::body::to_bytes;
 use ecf::Violation;
+use ecf_language::Bilingual;
 use serde_json::{Value, json};
 
 use super::*;
@@ -10,7 +11,8 @@ async fn body(response: Response) -> Value {
 
 #[tokio::test]
 async fn a_conflict_says_code_and_message() {
-    let response = ApiError::conflict("encf_taken", "E310000000001 is on another receipt").into_response();
+    let response =
+        ApiError::conflict("encf_taken", Bilingual::same("E310000000001 is on another receipt")).into_response();
     assert_eq!(response.status(), StatusCode::CONFLICT);
     assert_eq!(
         body(response).await,
@@ -26,7 +28,10 @@ async fn the_cause_of_our_own_fault_is_for_the_log_alone() {
     let refusal = response.extensions().get::<Refusal>().unwrap();
     assert_eq!(refusal.cause().as_deref(), Some("disk of 10.0.0.7 is full"));
     let body = body(response).await;
-    assert_eq!(body, json!({"detail": {"code": "internal_error", "message": INTERNAL}}));
+    assert_eq!(
+        body,
+        json!({"detail": {"code": "internal_error", "message": internal_error().en}})
+    );
 }
 
 #[tokio::test]
@@ -60,9 +65,14 @@ fn a_store_that_may_answer_later_is_503_and_any_other_failure_500() {
 #[tokio::test]
 async fn a_violation_keeps_path_code_and_both_sums() {
     let path = ["DetallesItems", "Item", "3", "MontoItem"].map(str::to_owned).to_vec();
-    let mut violation = Violation::rejected(path, "ITEM-07", "value_error", "quantity times price is 100.00")
-        .with_given("99.00")
-        .with_expected("100.00");
+    let mut violation = Violation::rejected(
+        path,
+        "ITEM-07",
+        "value_error",
+        Bilingual::same("quantity times price is 100.00"),
+    )
+    .with_given("99.00")
+    .with_expected("100.00");
     violation.difference = Some("1.00".to_owned());
     let response = ApiError::violations([&violation]).into_response();
     assert_eq!(response.status(), StatusCode::UNPROCESSABLE_ENTITY);
@@ -70,7 +80,7 @@ async fn a_violation_keeps_path_code_and_both_sums() {
         body(response).await,
         json!({"detail": [{
             "loc": ["body", "payload", "DetallesItems", "Item", "3", "MontoItem"],
-            "msg": "quantity times price is 100.00",
+            "msg": "MontoItem, line 4: quantity times price is 100.00",
             "type": "value_error",
             "input": "99.00",
             "ctx": {"code": "ITEM-07", "given": "99.00", "expected": "100.00", "difference": "1.00"},
@@ -81,8 +91,14 @@ async fn a_violation_keeps_path_code_and_both_sums() {
 #[tokio::test]
 async fn c5_a_notice_in_a_refusal_says_that_it_is_one() {
     let path = || vec!["Encabezado".to_owned()];
-    let refused = Violation::rejected(path(), "ITEM-07", "value_error", "beyond the tolerance");
-    let notice = Violation::rejected(path(), "ITEM-07", "value_error", "within it").with_grade(ecf::Grade::Notice);
+    let refused = Violation::rejected(
+        path(),
+        "ITEM-07",
+        "value_error",
+        Bilingual::same("beyond the tolerance"),
+    );
+    let notice = Violation::rejected(path(), "ITEM-07", "value_error", Bilingual::same("within it"))
+        .with_grade(ecf::Grade::Notice);
     let body = body(ApiError::violations([&notice, &refused]).into_response()).await;
     let grades: Vec<_> = [0, 1]
         .map(|place: usize| body["detail"][place]["ctx"]["grade"].clone())

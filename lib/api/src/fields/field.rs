@@ -1,8 +1,7 @@
 //! One field: its value, its limits and its faults, until the reader ends it.
 
-use std::borrow::Cow;
-
 use ecf::Node;
+use ecf_language::{Bilingual, say};
 use serde_json::{Map, Value};
 
 use super::Fields;
@@ -23,16 +22,16 @@ pub struct Field<'f, T> {
 pub(super) struct Fault {
     element: Option<usize>,
     kind: &'static str,
-    msg: Cow<'static, str>,
+    msg: Bilingual,
     ctx: Map<String, Value>,
 }
 
 impl Fault {
-    pub(super) fn new(kind: &'static str, msg: impl Into<Cow<'static, str>>) -> Self {
+    pub(super) fn new(kind: &'static str, msg: Bilingual) -> Self {
         Self {
             element: None,
             kind,
-            msg: msg.into(),
+            msg,
             ctx: Map::new(),
         }
     }
@@ -82,8 +81,10 @@ impl<'f, T> Field<'f, T> {
                     };
                     let mut msg = fault.msg;
                     if self.fields.root == "query" && self.input.as_text() == Some("") {
-                        msg.to_mut()
-                            .push_str("; the parameter is empty: give it a value or leave it out");
+                        msg = msg.then(&say!(
+                            "; the parameter is empty: give it a value or leave it out",
+                            "; el parámetro está vacío: dele un valor u omítalo"
+                        ));
                     }
                     let mut error = FieldError::new(loc, fault.kind, msg);
                     for (name, value) in fault.ctx {

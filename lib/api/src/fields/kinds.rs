@@ -1,12 +1,13 @@
 //! The kinds of fields: text, number, instant and so on.
 
-use std::{collections::BTreeSet, fmt::Display, str::FromStr};
+use std::{collections::BTreeSet, str::FromStr};
 
 use base64::{
     Engine, alphabet,
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
 use ecf::{Encf, EncfError, Environment, Node, ReceiptState, ReceiptType, UnknownReceiptType};
+use ecf_language::{Bilingual, Say, say};
 use jiff::{Timestamp, civil};
 
 use super::instants::{first_instant, last_instant};
@@ -26,7 +27,10 @@ impl Fields {
     pub fn text(&mut self, name: &'static str) -> Field<'_, String> {
         self.field(name, |node| match node {
             Node::Text(text) => Ok(text.to_string()),
-            _ => Err(Fault::new("string_type", "Input should be a valid string")),
+            _ => Err(Fault::new(
+                "string_type",
+                say!("Input should be a valid string", "se espera un texto"),
+            )),
         })
     }
 
@@ -34,7 +38,10 @@ impl Fields {
     pub fn text_or_number(&mut self, name: &'static str) -> Field<'_, String> {
         self.field(name, |node| match node.as_scalar() {
             Some(text) => Ok(text.to_owned()),
-            None => Err(Fault::new("string_type", "Input should be a valid string")),
+            None => Err(Fault::new(
+                "string_type",
+                say!("Input should be a valid string", "se espera un texto"),
+            )),
         })
     }
 
@@ -47,10 +54,16 @@ impl Fields {
                 "false" | "0" | "no" | "off" | "f" | "n" => Ok(false),
                 _ => Err(Fault::new(
                     "bool_parsing",
-                    "Input should be a valid boolean, unable to interpret input",
+                    say!(
+                        "Input should be a valid boolean, unable to interpret input",
+                        "se espera un booleano, y el valor no se puede interpretar"
+                    ),
                 )),
             },
-            _ => Err(Fault::new("bool_type", "Input should be a valid boolean")),
+            _ => Err(Fault::new(
+                "bool_type",
+                say!("Input should be a valid boolean", "se espera un booleano"),
+            )),
         })
     }
 
@@ -60,16 +73,25 @@ impl Fields {
             Node::Number(text) => text.parse().map_err(|_| {
                 Fault::new(
                     "int_from_float",
-                    "Input should be a valid integer, got a number with a fractional part or out of range",
+                    say!(
+                        "Input should be a valid integer, got a number with a fractional part or out of range",
+                        "se espera un número entero, y el valor tiene parte fraccionaria o está fuera de rango"
+                    ),
                 )
             }),
             Node::Text(text) => text.trim().parse().map_err(|_| {
                 Fault::new(
                     "int_parsing",
-                    "Input should be a valid integer, unable to parse string as an integer",
+                    say!(
+                        "Input should be a valid integer, unable to parse string as an integer",
+                        "se espera un número entero, y el texto no se puede leer como tal"
+                    ),
                 )
             }),
-            _ => Err(Fault::new("int_type", "Input should be a valid integer")),
+            _ => Err(Fault::new(
+                "int_type",
+                say!("Input should be a valid integer", "se espera un número entero"),
+            )),
         })
     }
 
@@ -84,25 +106,46 @@ impl Fields {
     }
 
     fn instant_by(&mut self, name: &'static str, read: fn(&str) -> Option<Timestamp>) -> Field<'_, Timestamp> {
-        self.text_typed(name, "datetime_type", "Input should be a valid datetime")
-            .and_then(|text| {
-                read(&text).ok_or_else(|| {
-                    let error = "expected RFC 3339 such as 2026-11-27T10:00:00-04:00";
-                    Fault::new("datetime_parsing", format!("Input should be a valid datetime, {error}"))
-                        .with("error", error)
-                })
+        self.text_typed(
+            name,
+            "datetime_type",
+            say!("Input should be a valid datetime", "se espera una fecha y hora"),
+        )
+        .and_then(|text| {
+            read(&text).ok_or_else(|| {
+                let error = "expected RFC 3339 such as 2026-11-27T10:00:00-04:00";
+                Fault::new(
+                    "datetime_parsing",
+                    say!(
+                        "Input should be a valid datetime, {error}",
+                        "se espera una fecha y hora en RFC 3339, por ejemplo 2026-11-27T10:00:00-04:00"
+                    ),
+                )
+                .with("error", error)
             })
+        })
     }
 
     /// A civil date, `YYYY-MM-DD`.
     pub fn date(&mut self, name: &'static str) -> Field<'_, civil::Date> {
-        self.text_typed(name, "date_type", "Input should be a valid date")
-            .and_then(|text| {
-                civil::Date::strptime("%Y-%m-%d", &text).map_err(|_| {
-                    let error = "expected a date such as 2028-12-31";
-                    Fault::new("date_parsing", format!("Input should be a valid date, {error}")).with("error", error)
-                })
+        self.text_typed(
+            name,
+            "date_type",
+            say!("Input should be a valid date", "se espera una fecha"),
+        )
+        .and_then(|text| {
+            civil::Date::strptime("%Y-%m-%d", &text).map_err(|_| {
+                let error = "expected a date such as 2028-12-31";
+                Fault::new(
+                    "date_parsing",
+                    say!(
+                        "Input should be a valid date, {error}",
+                        "se espera una fecha, por ejemplo 2028-12-31"
+                    ),
+                )
+                .with("error", error)
             })
+        })
     }
 
     /// Bytes in base64. Treated as a secret: they are documents and keys.
@@ -113,7 +156,11 @@ impl Fields {
             let compact: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
             BASE64.decode(compact).map_err(|error| {
                 let error = error.to_string();
-                Fault::new("base64_decode", format!("Base64 decoding error: {error}")).with("error", error)
+                Fault::new(
+                    "base64_decode",
+                    say!("Base64 decoding error: {error}", "no es Base64 válido"),
+                )
+                .with("error", error)
             })
         })
     }
@@ -121,7 +168,7 @@ impl Fields {
     /// A domain type, parsed with its `FromStr`; a number is accepted too.
     pub fn parsed<T>(&mut self, name: &'static str) -> Field<'_, T>
     where
-        T: FromStr<Err: Display>,
+        T: FromStr<Err: Say>,
     {
         self.text_or_number(name).parse()
     }
@@ -177,9 +224,14 @@ impl Fields {
     pub fn encf(&mut self, name: &'static str) -> Field<'_, Encf> {
         self.text_or_number(name).and_then(|text| {
             text.parse().map_err(|error: EncfError| {
-                let error = format!("{error}; a part of a number cannot be searched");
-                Fault::new("value_error", error.clone())
-                    .with("error", error)
+                let said = error.say();
+                let msg = say!(
+                    [said],
+                    "{said}; a part of a number cannot be searched",
+                    "{said}; no se puede buscar por una parte de un número"
+                );
+                Fault::new("value_error", msg.clone())
+                    .with("error", msg.en.into_owned())
                     .with("expected", "E and twelve digits, such as E310000000001")
             })
         })
@@ -190,7 +242,7 @@ impl Fields {
     pub fn receipt_type(&mut self, name: &'static str) -> Field<'_, ReceiptType> {
         self.text_or_number(name).and_then(|text| {
             text.parse().map_err(|error: UnknownReceiptType| {
-                let msg = error.to_string();
+                let msg = error.say();
                 let fault = match text.chars().count() {
                     0 | 1 => Fault::new("string_too_short", msg).with("min_length", RECEIPT_TYPE_LENGTH),
                     RECEIPT_TYPE_LENGTH => {
@@ -212,7 +264,10 @@ impl Fields {
         let value = match &node {
             Node::Null => Ok(None),
             Node::Object(_) => Ok(Some(())),
-            _ => Err(vec![Fault::new("dict_type", "Input should be a valid dictionary")]),
+            _ => Err(vec![Fault::new(
+                "dict_type",
+                say!("Input should be a valid dictionary", "se espera un objeto"),
+            )]),
         };
         match value {
             Ok(Some(())) => self.ready(name, Node::Null, Ok(Some(node))),
@@ -227,7 +282,7 @@ impl Fields {
             Node::Null => self.ready(name, Node::Null, Ok(None)),
             Node::Array(elements) => self.ready(name, Node::Null, Ok(Some(elements))),
             other => {
-                let fault = Fault::new("list_type", "Input should be a valid list");
+                let fault = Fault::new("list_type", say!("Input should be a valid list", "se espera una lista"));
                 self.ready(name, other, Err(vec![fault]))
             }
         }
@@ -239,12 +294,15 @@ impl Fields {
         let value = match &node {
             Node::Null => Ok(None),
             Node::Array(elements) => all_texts(elements).map(Some),
-            _ => Err(vec![Fault::new("list_type", "Input should be a valid list")]),
+            _ => Err(vec![Fault::new(
+                "list_type",
+                say!("Input should be a valid list", "se espera una lista"),
+            )]),
         };
         self.ready(name, node, value)
     }
 
-    fn text_typed(&mut self, name: &'static str, kind: &'static str, msg: &'static str) -> Field<'_, String> {
+    fn text_typed(&mut self, name: &'static str, kind: &'static str, msg: Bilingual) -> Field<'_, String> {
         self.field(name, |node| match node {
             Node::Text(text) => Ok(text.to_string()),
             _ => Err(Fault::new(kind, msg)),
@@ -275,8 +333,9 @@ fn chosen<T: Clone>(word: &str, choices: &[(&str, T)]) -> Result<T, Fault> {
     match choices.iter().find(|(known, _)| *known == word) {
         Some((_, value)) => Ok(value.clone()),
         None => {
-            let expected = in_words(choices.iter().map(|(word, _)| *word));
-            Err(Fault::new("enum", format!("Input should be {expected}")).with("expected", expected))
+            let words = in_words(choices.iter().map(|(word, _)| *word));
+            let msg = say!([words], "Input should be {words}", "debe ser {words}");
+            Err(Fault::new("enum", msg).with("expected", words.en.into_owned()))
         }
     }
 }
@@ -287,19 +346,25 @@ fn all_texts(elements: &[Node]) -> Result<Vec<String>, Vec<Fault>> {
     for (position, element) in elements.iter().enumerate() {
         match element.as_text() {
             Some(text) => texts.push(text.to_owned()),
-            None => faults.push(Fault::new("string_type", "Input should be a valid string").at(position)),
+            None => faults.push(
+                Fault::new(
+                    "string_type",
+                    say!("Input should be a valid string", "se espera un texto"),
+                )
+                .at(position),
+            ),
         }
     }
     if faults.is_empty() { Ok(texts) } else { Err(faults) }
 }
 
 /// `'a', 'b' or 'c'`.
-fn in_words<'w>(words: impl Iterator<Item = &'w str>) -> String {
+fn in_words<'w>(words: impl Iterator<Item = &'w str>) -> Bilingual {
     let mut quoted: Vec<String> = words.map(|word| format!("'{word}'")).collect();
     let last = quoted.pop().unwrap_or_default();
     if quoted.is_empty() {
-        last
+        Bilingual::same(last)
     } else {
-        format!("{} or {last}", quoted.join(", "))
+        say!("{} or {last}", "{} o {last}", quoted.join(", "))
     }
 }

@@ -1,6 +1,8 @@
 //! Limits of a field's value.
 
-use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
+use std::{ops::RangeInclusive, str::FromStr};
+
+use ecf_language::{Bilingual, Say, say};
 
 use super::{Field, field::Fault};
 
@@ -11,11 +13,21 @@ impl<'f> Field<'f, String> {
             let (least, most) = limits.into_inner();
             let length = text.chars().count();
             if length < least {
-                let msg = format!("String should have at least {}", counted(least, "character"));
+                let count = characters(least);
+                let msg = say!(
+                    [count],
+                    "String should have at least {count}",
+                    "debe tener al menos {count}"
+                );
                 return Err(Fault::new("string_too_short", msg).with("min_length", least));
             }
             if length > most {
-                let msg = format!("String should have at most {}", counted(most, "character"));
+                let count = characters(most);
+                let msg = say!(
+                    [count],
+                    "String should have at most {count}",
+                    "debe tener como máximo {count}"
+                );
                 return Err(Fault::new("string_too_long", msg).with("max_length", most));
             }
             Ok(text)
@@ -28,7 +40,10 @@ impl<'f> Field<'f, String> {
             if fits(&text) {
                 return Ok(text);
             }
-            let msg = format!("String should match pattern '{pattern}'");
+            let msg = say!(
+                "String should match pattern '{pattern}'",
+                "debe seguir el patrón '{pattern}'"
+            );
             Err(Fault::new("string_pattern_mismatch", msg).with("pattern", pattern))
         })
     }
@@ -41,7 +56,7 @@ impl<'f> Field<'f, String> {
     /// A domain type, parsed with its `FromStr`.
     pub fn parse<T>(self) -> Field<'f, T>
     where
-        T: FromStr<Err: Display>,
+        T: FromStr<Err: Say>,
     {
         self.and_then(|text| text.parse().map_err(value_error))
     }
@@ -53,11 +68,17 @@ impl Field<'_, i64> {
         self.and_then(|number| {
             let (least, most) = limits.into_inner();
             if number < least {
-                let msg = format!("Input should be greater than or equal to {least}");
+                let msg = say!(
+                    "Input should be greater than or equal to {least}",
+                    "debe ser {least} o más"
+                );
                 return Err(Fault::new("greater_than_equal", msg).with("ge", least));
             }
             if number > most {
-                let msg = format!("Input should be less than or equal to {most}");
+                let msg = say!(
+                    "Input should be less than or equal to {most}",
+                    "debe ser {most} o menos"
+                );
                 return Err(Fault::new("less_than_equal", msg).with("le", most));
             }
             Ok(number)
@@ -72,10 +93,20 @@ impl<'f, T> Field<'f, Vec<T>> {
             let (least, most) = limits.into_inner();
             let length = elements.len();
             let fault = if length < least {
-                let msg = format!("List should have at least {}, not {length}", counted(least, "item"));
+                let count = items(least);
+                let msg = say!(
+                    [count],
+                    "List should have at least {count}, not {length}",
+                    "la lista debe tener al menos {count}, no {length}"
+                );
                 Fault::new("too_short", msg).with("min_length", least)
             } else if length > most {
-                let msg = format!("List should have at most {}, not {length}", counted(most, "item"));
+                let count = items(most);
+                let msg = say!(
+                    [count],
+                    "List should have at most {count}, not {length}",
+                    "la lista debe tener como máximo {count}, no {length}"
+                );
                 Fault::new("too_long", msg).with("max_length", most)
             } else {
                 return Ok(elements);
@@ -89,7 +120,7 @@ impl<'f> Field<'f, Vec<String>> {
     /// Parses each element with the `FromStr` of a domain type.
     pub fn parse_each<T>(self) -> Field<'f, Vec<T>>
     where
-        T: FromStr<Err: Display>,
+        T: FromStr<Err: Say>,
     {
         self.and_then_all(|texts| {
             let mut values = Vec::with_capacity(texts.len());
@@ -117,16 +148,23 @@ fn is_email(text: &str) -> bool {
         && host.split('.').all(|part| !part.is_empty())
 }
 
-fn value_error(error: impl Display) -> Fault {
-    let error = error.to_string();
-    Fault::new("value_error", error.clone()).with("error", error)
+fn value_error(error: impl Say) -> Fault {
+    let error = error.say();
+    let english = error.en.to_string();
+    Fault::new("value_error", error).with("error", english)
 }
 
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 {
-        format!("{count} {noun}")
-    } else {
-        format!("{count} {noun}s")
+fn characters(count: usize) -> Bilingual {
+    match count {
+        1 => say!("1 character", "1 carácter"),
+        _ => say!("{count} characters", "{count} caracteres"),
+    }
+}
+
+fn items(count: usize) -> Bilingual {
+    match count {
+        1 => say!("1 item", "1 elemento"),
+        _ => say!("{count} items", "{count} elementos"),
     }
 }
 

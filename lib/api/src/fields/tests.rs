@@ -1,4 +1,5 @@
 use ecf::{Environment, ReceiptType};
+use ecf_language::Bilingual;
 use jiff::{Timestamp, civil};
 use serde_json::{Value, json};
 
@@ -27,7 +28,7 @@ fn read<T>(json: &str, end: impl FnOnce(&mut Fields) -> Option<T>) -> Result<Opt
         Some(json!(error.kind)),
         "a field's kind is its code"
     );
-    Err((error.kind.into_owned(), error.msg, Value::Object(ctx)))
+    Err((error.kind.into_owned(), error.msg.en.into_owned(), Value::Object(ctx)))
 }
 
 fn kind<T>(result: Result<Option<T>, (String, String, Value)>) -> Option<String> {
@@ -276,9 +277,9 @@ fn what_was_given_is_shown_back_short_and_never_when_secret() {
 
 #[test]
 fn the_elements_of_a_list_are_named_by_position() {
-    let mut fields = fields("body", r#"{"events":["accepted",5,null],"more":["31","x"],"none":[]}"#);
+    let mut fields = fields("body", r#"{"events":["accepted",5,null],"more":["ecf","x"],"none":[]}"#);
     assert_eq!(fields.texts("events").required(), None);
-    assert_eq!(fields.texts("more").parse_each::<u8>().required(), None);
+    assert_eq!(fields.texts("more").parse_each::<ecf::Environment>().required(), None);
     assert_eq!(fields.texts("none").items(1..=20).required(), None);
     assert_eq!(fields.texts("absent").optional(), None);
     let found: Vec<_> = fields
@@ -319,9 +320,9 @@ fn findings_in_a_document_stand_beside_the_other_errors() {
     let mut fields = fields("body", "{}");
     fields.text("idempotency_key").required();
     let path = ["Encabezado", "Totales"].map(str::to_owned).to_vec();
-    let violation = Violation::rejected(path, "ESTRUCTURA-01", "missing", "Totales is missing");
+    let violation = Violation::rejected(path, "ESTRUCTURA-01", "missing", Bilingual::same("Totales is missing"));
     fields.reject_violations("payload", [&violation]);
-    fields.reject("scheduled_for", "value_error", "needs mode=deferred");
+    fields.reject("scheduled_for", "value_error", Bilingual::same("needs mode=deferred"));
     let places: Vec<_> = fields.errors.iter().map(|error| error.loc.join(".")).collect();
     assert_eq!(
         places,
@@ -336,14 +337,14 @@ fn findings_in_a_document_stand_beside_the_other_errors() {
 #[test]
 fn a_domain_type_explains_itself() {
     let result = read(r#"{"x":"12"}"#, |fields| {
-        fields.parsed::<std::net::IpAddr>("x").required()
+        fields.parsed::<ecf::Environment>("x").required()
     });
     assert_eq!(
         result,
         Err((
             "value_error".to_owned(),
-            "invalid IP address syntax".to_owned(),
-            json!({"error": "invalid IP address syntax"})
+            "environment \"12\" is not one of TesteCF, CerteCF, ecf".to_owned(),
+            json!({"error": "environment \"12\" is not one of TesteCF, CerteCF, ecf"})
         ))
     );
 }
@@ -426,10 +427,10 @@ impl FromFields for Renamed {
         fields.text("settings").optional();
         let name = fields.text("name").required();
         if name.is_some() {
-            fields.reject_value("name", "name_taken", "somebody else has the name");
+            fields.reject_value("name", "name_taken", Bilingual::same("somebody else has the name"));
         }
         fields.text("pin").secret().optional();
-        fields.reject("pin", "missing", "wrong with the rest");
+        fields.reject("pin", "missing", Bilingual::same("wrong with the rest"));
         Some(Self)
     }
 }
@@ -541,7 +542,7 @@ fn a1_a_member_that_nothing_reads_is_refused_with_the_name_that_was_meant() {
         let shown = fields
             .errors
             .iter()
-            .map(|error| format!("{} {}: {}", error.loc.join("."), error.kind, error.msg));
+            .map(|error| format!("{} {}: {}", error.loc.join("."), error.kind, error.msg.en));
         shown.collect::<Vec<_>>()
     };
     let table: [(&str, &[&str]); 5] = [

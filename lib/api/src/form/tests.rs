@@ -84,9 +84,9 @@ async fn every_bad_part_is_told_at_once() {
     .await
     .unwrap_err();
     let expected = json!([
-        { "loc": ["body", "scan"], "msg": "the file is empty", "type": "value_error", "input": null, "ctx": { "code": "empty_file" } },
+        { "loc": ["body", "scan"], "msg": "scan: the file is empty", "type": "value_error", "input": null, "ctx": { "code": "empty_file" } },
         {
-            "loc": ["body", "to"], "msg": "String should have at most 5 characters", "type": "string_too_long",
+            "loc": ["body", "to"], "msg": "to: String should have at most 5 characters", "type": "string_too_long",
             "input": "too long", "ctx": { "code": "string_too_long", "max_length": 5 },
         },
     ]);

@@ -64,7 +64,7 @@ async fn a_bad_field_is_422_with_its_place() {
         body,
         json!({"detail": [{
             "loc": ["body", "name"],
-            "msg": "String should have at least 1 character",
+            "msg": "name: String should have at least 1 character",
             "type": "string_too_short",
             "input": "",
             "ctx": {"code": "string_too_short", "min_length": 1},

@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use tracing::Instrument;
 
 use super::rewrite::rewritten;
-use crate::{ApiError, error::Refusal};
+use crate::{ApiError, error::Refusal, language::speak};
 
 const REQUEST_ID_HEADER: &str = "x-request-id";
 
@@ -36,7 +36,8 @@ pub(super) async fn edge(mut request: Request, next: Next) -> Response {
         company.rnc = tracing::field::Empty,
         environment = tracing::field::Empty,
     );
-    answer(request, next, id).instrument(span).await
+    let headers = request.headers().clone();
+    speak(&headers, answer(request, next, id)).instrument(span).await
 }
 
 async fn answer(request: Request, next: Next, id: String) -> Response {
@@ -106,11 +107,7 @@ fn named(response: Response, id: &str) -> Response {
     let cause = refusal.cause();
     match (status, cause) {
         (StatusCode::SERVICE_UNAVAILABLE, cause) => {
-            tracing::warn!(
-                status = status.as_u16(),
-                cause,
-                "request answered with: try again later"
-            );
+            tracing::warn!(status = status.as_u16(), cause, "request answered with 503");
         }
         (status, cause) if status.is_server_error() => {
             tracing::error!(status = status.as_u16(), cause, "request failed");

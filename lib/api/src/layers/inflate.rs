@@ -6,6 +6,7 @@ use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use ecf_language::say;
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -45,7 +46,10 @@ async fn inflated(request: Request) -> Result<Request, ApiError> {
     let packed = to_bytes(body, BODY_LIMIT_BYTES).await;
     let packed = packed.map_err(|_| ApiError::payload_too_large(BODY_LIMIT_BYTES))?;
     let bytes = unpack(encoding, &packed).map_err(|error| {
-        let message = format!("the body is not what Content-Encoding says: {error}");
+        let message = say!(
+            "the body is not what Content-Encoding says: {error}",
+            "el cuerpo no es lo que dice Content-Encoding"
+        );
         ApiError::bad_request("invalid_content_encoding", message)
     })?;
     if bytes.len() > BODY_LIMIT_BYTES {

@@ -8,6 +8,7 @@ use axum::{
     response::Response,
 };
 use ecf::Node;
+use ecf_language::say;
 use ecf_store::api_keys::KeyScope;
 use http::Method;
 
@@ -59,7 +60,10 @@ pub(super) async fn refuse_undeclared(request: Request, next: Next) -> Result<Re
             .map_err(|_| ApiError::payload_too_large(BODY_LIMIT_BYTES))?;
         // Many libraries send an empty object instead of no body; in PHP it is an empty list.
         if !matches!(bytes.trim_ascii(), b"" | b"{}" | b"[]" | b"null") {
-            let msg = "Extra inputs are not permitted: this operation takes no body";
+            let msg = say!(
+                "Extra inputs are not permitted: this operation takes no body",
+                "no se admite: esta operación no lleva cuerpo"
+            );
             errors.push(FieldError::new(["body"], "extra_forbidden", msg));
         }
         body = Body::from(bytes);

@@ -4,6 +4,7 @@ use axum::{
     response::IntoResponse,
     routing::{get, post},
 };
+use ecf_language::Bilingual;
 use ecf_runtime::RequestId;
 use http::{HeaderMap, Request, header};
 use serde_json::{Value, json};
@@ -26,7 +27,7 @@ fn router() -> Router {
         )
         .route(
             "/api/v1/conflict",
-            get(async || ApiError::conflict("taken", "it is taken")),
+            get(async || ApiError::conflict("taken", Bilingual::same("it is taken"))),
         )
         .route(
             "/api/v1/busy",

@@ -94,7 +94,7 @@ async fn a1_a_parameter_that_is_empty_unknown_or_there_twice_is_refused() {
         list("?limit=").await.1["detail"][0],
         json!({
             "loc": ["query", "limit"],
-            "msg": "Input should be a valid integer, unable to parse string as an integer; the parameter is empty: give it a value or leave it out",
+            "msg": "limit: Input should be a valid integer, unable to parse string as an integer; the parameter is empty: give it a value or leave it out",
             "type": "int_parsing",
             "input": "",
             "ctx": { "code": "int_parsing" },
@@ -102,7 +102,7 @@ async fn a1_a_parameter_that_is_empty_unknown_or_there_twice_is_refused() {
     );
     assert_eq!(
         list("?acked[]=true").await.1["detail"][0]["msg"],
-        "Extra inputs are not permitted; did you mean acked?"
+        "acked[]: Extra inputs are not permitted; did you mean acked?"
     );
 }
 
@@ -112,7 +112,7 @@ async fn a_repeated_parameter_is_refused_with_what_came() {
         list("?limit=5&limit=6").await.1["detail"][0],
         json!({
             "loc": ["query", "limit"],
-            "msg": "Input was given 2 times; give it once",
+            "msg": "limit: Input was given 2 times; give it once",
             "type": "repeat_forbidden",
             "input": ["5", "6"],
             "ctx": { "code": "repeat_forbidden", "times": 2, "expected": "one value" },

@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 
 use ecf::catalogue::EstadoAprobacion;
-use ecf::{EventDerivedStage, StampHosts};
+use ecf::{EventDerivedStage, StampHosts, failure_said};
+use ecf_language::Bilingual;
 use ecf_store::{
     Receipt,
     receipts::{BuyerAnswer, BuyerDelivery},
@@ -13,6 +14,8 @@ use ecf_store::{
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
+
+use crate::Spoken;
 
 use super::{ExplanationView, Instant, SecurityCode, TaxauthArtifact, TaxauthResponse, TrackId};
 
@@ -63,7 +66,8 @@ pub struct DocumentView {
     #[schema(value_type = Option<String>, format = DateTime)]
     pub completed_at: Option<Instant>,
     pub error_code: Option<String>,
-    pub error_message: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub error_message: Option<Spoken>,
     /// What the tax authority's messages mean, where that is known, and why a `failed` receipt stopped; left out when there is
     /// nothing to explain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -196,13 +200,18 @@ impl DocumentView {
             submitted_at: receipt.sending.submitted_at.map(Instant),
             completed_at: receipt.completed_at.map(Instant),
             error_code: receipt.error_code.clone(),
-            error_message: receipt.error_message.clone(),
+            error_message: error_message(receipt).map(Spoken),
             explanations: ExplanationView::all_of(receipt),
             buyer_delivery: receipt.buyer.delivery.as_ref().map(Into::into),
             buyer_answer: receipt.buyer.answer.as_ref().map(Into::into),
             stages: ReachedStageView::all_of(receipt),
         }
     }
+}
+
+fn error_message(receipt: &Receipt) -> Option<Bilingual> {
+    let stored = receipt.error_message.as_deref()?;
+    Some(failure_said(receipt.error_code.as_deref().unwrap_or_default(), stored))
 }
 
 /// A receipt with the tax authority's answer and its files.

@@ -2,10 +2,13 @@
 
 use ecf::rules::{Explanation, explain};
 use ecf::{FailReason, ReceiptState};
+use ecf_language::say;
 use ecf_store::Receipt;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
+
+use crate::Spoken;
 
 /// Our reading of one message of the tax authority, or of the `error_code` of a `failed` receipt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -21,9 +24,11 @@ pub struct ExplanationView {
     /// The code of the additional tax that it names.
     pub tipo_impuesto: Option<String>,
     /// What is wrong.
-    pub cause: &'static str,
+    #[schema(value_type = String)]
+    pub cause: Spoken,
     /// What to do about it.
-    pub fix: &'static str,
+    #[schema(value_type = String)]
+    pub fix: Spoken,
     /// The rules of this service that find it beforehand.
     pub rules: &'static [&'static str],
 }
@@ -55,8 +60,14 @@ impl ExplanationView {
         let (cause, fix) = match codigo.parse::<FailReason>() {
             Ok(reason) => (reason.cause(), reason.fix()),
             Err(_) if is_rule => (
-                "the stored document no longer passes this rule",
-                "correct it and send it with a new idempotency_key",
+                say!(
+                    "the stored document no longer passes this rule",
+                    "el documento guardado ya no cumple esta regla"
+                ),
+                say!(
+                    "correct it and send it with a new idempotency_key",
+                    "corríjalo y envíelo con una idempotency_key nueva"
+                ),
             ),
             Err(_) => (FailReason::Refused.cause(), FailReason::Refused.fix()),
         };
@@ -66,8 +77,8 @@ impl ExplanationView {
             field: None,
             line: None,
             tipo_impuesto: None,
-            cause,
-            fix,
+            cause: Spoken(cause),
+            fix: Spoken(fix),
             rules: &[],
         })
     }
@@ -87,8 +98,8 @@ impl ExplanationView {
             field,
             line,
             tipo_impuesto,
-            cause,
-            fix,
+            cause: cause.into(),
+            fix: fix.into(),
             rules,
         })
     }

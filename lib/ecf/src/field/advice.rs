@@ -8,6 +8,8 @@ mod identity;
 mod number;
 mod text;
 
+use ecf_language::{Bilingual, say};
+
 pub(super) use code::{listed, meant_codes, meant_switch};
 pub(super) use date::meant_day;
 pub(super) use identity::{meant_encf, meant_ncf, meant_rnc};
@@ -24,11 +26,11 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 /// `a, b or c`.
-pub(super) fn alternatives(words: &[String]) -> String {
+pub(super) fn alternatives(words: &[String]) -> Bilingual {
     match words {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+        [] => Bilingual::default(),
+        [one] => Bilingual::same(one.clone()),
+        [first @ .., last] => say!("{} or {last}", "{} o {last}", first.join(", ")),
     }
 }
 

@@ -3,6 +3,8 @@
 use crate::codes;
 use std::collections::HashSet;
 
+use ecf_language::{Bilingual, say};
+
 use super::{Block, Content, Field, Form, Member, Presence, refusal};
 use crate::violation::Violation;
 use crate::{Fecha, ReceiptType};
@@ -76,7 +78,12 @@ impl Checker {
             return;
         }
         if presence == Presence::Forbidden {
-            let message = format!("{} is not allowed in type {}", field.name, self.receipt_type);
+            let message = say!(
+                "{} is not allowed in type {}",
+                "{} no se permite en el tipo {}",
+                field.name,
+                self.receipt_type
+            );
             let path = self.path_to(field);
             self.violations.push(Violation::rejected(
                 path,
@@ -114,22 +121,39 @@ impl Checker {
                     .map(|child| child.name)
                     .collect();
                 let hint = if mandatory.is_empty() {
-                    String::new()
+                    Bilingual::default()
                 } else {
-                    format!(" with {}", mandatory.join(", "))
+                    say!(" with {}", " con {}", mandatory.join(", "))
                 };
-                format!("{} is mandatory in type {}{hint}", field.name, self.receipt_type)
+                say!(
+                    [hint],
+                    "{} is mandatory in type {}{hint}",
+                    "{} es obligatorio en el tipo {}{hint}",
+                    field.name,
+                    self.receipt_type
+                )
             }
-            None => format!("{} is mandatory in type {}", field.name, self.receipt_type),
+            None => say!(
+                "{} is mandatory in type {}",
+                "{} es obligatorio en el tipo {}",
+                field.name,
+                self.receipt_type
+            ),
         };
         let path = self.path_to(field);
         let violation = |message| Violation::rejected(path, codes::MISSING, "missing", message);
         self.violations.push(match field.form {
             Form::Code(catalogue) if field.name != "Version" => {
                 let all = refusal::all_of(catalogue);
-                violation(format!("{message}: {all}")).with_expected(all)
+                violation(say!([message, all], "{message}: {all}", "{message}: {all}")).with_expected(all.en)
             }
-            Form::Fecha => violation(format!("{message}, written {}", Fecha::FORM)).with_expected(Fecha::FORM),
+            Form::Fecha => violation(say!(
+                [message],
+                "{message}, written {}",
+                "{message}, escrito {}",
+                Fecha::FORM
+            ))
+            .with_expected(Fecha::FORM),
             _ => violation(message),
         });
     }
@@ -143,8 +167,9 @@ impl Checker {
 
 /// A list has more elements than the type allows.
 pub(super) fn too_many(path: Vec<String>, field: &Field, count: usize, limit: u32) -> Violation {
-    let message = format!(
+    let message = say!(
         "{} may stand {limit} times at most, and stands {count} times",
+        "{} puede aparecer {limit} veces como máximo, y aparece {count} veces",
         field.name
     );
     Violation::rejected(path, codes::TOO_MANY, "too_long", message)

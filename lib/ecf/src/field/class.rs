@@ -1,42 +1,60 @@
 //! The characters that a class of text may contain, checked by code: the official patterns were written for another
 //! regex engine.
 
+use ecf_language::{Bilingual, say};
+
 use super::Class;
 use crate::ReceiptType;
 
 impl Class {
     /// What was expected if the text does not fit; `None` if it fits.
-    pub(super) fn complaint(self, text: &str, receipt_type: ReceiptType) -> Option<&'static str> {
+    pub(super) fn complaint(self, text: &str, receipt_type: ReceiptType) -> Option<Bilingual> {
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        let (fits, expected) = match self {
-            Self::Free => (true, ""),
-            Self::Digits => (digits(text), "a text of digits only"),
-            Self::DigitsButIn45 => (
-                receipt_type == ReceiptType::E45 || digits(text),
-                "a text of digits only",
-            ),
-            Self::Words => (
-                text.chars().all(is_word_or_blank),
-                "a text of letters, digits and blanks only",
-            ),
-            Self::Letters => (is_letters(text), "a text of letters, commas and blanks only"),
-            Self::Place => (
-                is_place(text),
-                "a place of at least three characters without digits and with a letter at the end",
-            ),
-            Self::Destination if receipt_type == ReceiptType::E47 => {
-                (is_letters(text), "a text of letters, commas and blanks only")
-            }
-            Self::Destination => (
-                is_place(text),
-                "a place of at least three characters without digits and with a letter at the end",
-            ),
-            Self::Telephone => (is_telephone(text), "a telephone number written 809-555-0100"),
-            Self::Email => (is_email(text), "an e-mail address"),
-            Self::Exactly(count) => (text.chars().count() == count, "a text of the exact length"),
+        let (fits, expected): (bool, fn() -> Bilingual) = match self {
+            Self::Free => return None,
+            Self::Digits => (digits(text), digits_only),
+            Self::DigitsButIn45 => (receipt_type == ReceiptType::E45 || digits(text), digits_only),
+            Self::Words => (text.chars().all(is_word_or_blank), || {
+                say!(
+                    "a text of letters, digits and blanks only",
+                    "un texto de solo letras, dígitos y espacios"
+                )
+            }),
+            Self::Letters => (is_letters(text), letters_only),
+            Self::Place => (is_place(text), a_place),
+            Self::Destination if receipt_type == ReceiptType::E47 => (is_letters(text), letters_only),
+            Self::Destination => (is_place(text), a_place),
+            Self::Telephone => (is_telephone(text), || {
+                say!(
+                    "a telephone number written 809-555-0100",
+                    "un teléfono escrito 809-555-0100"
+                )
+            }),
+            Self::Email => (is_email(text), || say!("an e-mail address", "un correo electrónico")),
+            Self::Exactly(count) => (text.chars().count() == count, || {
+                say!("a text of the exact length", "un texto de la longitud exacta")
+            }),
         };
-        (!fits).then_some(expected)
+        (!fits).then(expected)
     }
+}
+
+fn digits_only() -> Bilingual {
+    say!("a text of digits only", "un texto de solo dígitos")
+}
+
+fn letters_only() -> Bilingual {
+    say!(
+        "a text of letters, commas and blanks only",
+        "un texto de solo letras, comas y espacios"
+    )
+}
+
+fn a_place() -> Bilingual {
+    say!(
+        "a place of at least three characters without digits and with a letter at the end",
+        "un lugar de al menos tres caracteres, sin dígitos y con una letra al final"
+    )
 }
 
 /// The letters that the official patterns list.

@@ -1,12 +1,14 @@
 //! Hints for a name that no row declares: known mistakes, names of other blocks, the nearest name.
 
+use ecf_language::{Bilingual, say};
+
 use super::Block as _;
 use super::Field;
 use crate::Document;
 
 /// A hint for the caller.
 pub(super) struct Hint {
-    pub(super) message: String,
+    pub(super) message: Bilingual,
     pub(super) expected: Option<String>,
 }
 
@@ -48,17 +50,26 @@ pub(super) fn is_alias(key: &str, name: &str) -> bool {
 }
 
 pub(super) fn for_unknown(key: &str, parent: Option<&str>, fields: &[Field]) -> Hint {
-    let place = parent.unwrap_or("the payload");
+    let place = place(parent);
     if let Some(meant) = slip(key, parent).or_else(|| nearest_name(key, fields.iter().map(|field| field.name))) {
         return Hint {
-            message: format!("{key} is no field of {place}; did you mean {meant}?"),
+            message: say!(
+                [place],
+                "{key} is no field of {place}; did you mean {meant}?",
+                "{key} no es un campo de {place}; ¿quiso decir {meant}?"
+            ),
             expected: Some(meant.to_owned()),
         };
     }
     if let Some(home) = home_of(key, Document::FIELDS, "") {
+        let expected = home.en.clone().into_owned();
         return Hint {
-            message: format!("{key} is no field of {place}: it belongs under {home}"),
-            expected: Some(home),
+            message: say!(
+                [place, home],
+                "{key} is no field of {place}: it belongs under {home}",
+                "{key} no es un campo de {place}: va en {home}"
+            ),
+            expected: Some(expected),
         };
     }
     none(key, parent)
@@ -66,9 +77,21 @@ pub(super) fn for_unknown(key: &str, parent: Option<&str>, fields: &[Field]) -> 
 
 /// A hint without advice: the name is unknown.
 pub(super) fn none(key: &str, parent: Option<&str>) -> Hint {
+    let place = place(parent);
     Hint {
-        message: format!("{key} is no field of {}", parent.unwrap_or("the payload")),
+        message: say!(
+            [place],
+            "{key} is no field of {place}",
+            "{key} no es un campo de {place}"
+        ),
         expected: None,
+    }
+}
+
+fn place(parent: Option<&str>) -> Bilingual {
+    match parent {
+        Some(name) => Bilingual::same(name.to_owned()),
+        None => say!("the payload", "el payload"),
     }
 }
 
@@ -91,13 +114,13 @@ pub fn nearest_name<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -
 }
 
 /// The path of the block that declares the name.
-fn home_of(key: &str, fields: &[Field], path: &str) -> Option<String> {
+fn home_of(key: &str, fields: &[Field], path: &str) -> Option<Bilingual> {
     fields.iter().find_map(|field| {
         if field.name == key {
             return Some(if path.is_empty() {
-                "the root of the payload".to_owned()
+                say!("the root of the payload", "la raíz del payload")
             } else {
-                path.to_owned()
+                Bilingual::same(path.to_owned())
             });
         }
         let below = if path.is_empty() {

@@ -6,6 +6,8 @@
 use crate::codes;
 use std::borrow::Cow;
 
+use ecf_language::{Bilingual, say};
+
 use super::checker::too_many;
 use super::values::Scalar;
 use super::{Block, Catalogue, Content, Field, Form, Member, Presence, Problem, Value, advice, hints};
@@ -88,10 +90,18 @@ impl Reader {
         }
         self.path.push(Step::Name(field.name));
         if self.context.source == Source::Caller && field.name == "FechaHoraFirma" {
-            let message = "FechaHoraFirma is set at the moment of signing; the given one is ignored";
+            let message = say!(
+                "FechaHoraFirma is set at the moment of signing; the given one is ignored",
+                "FechaHoraFirma se pone al firmar; la recibida se ignora"
+            );
             self.notice(Problem::new(codes::FIRMA_IGNORED, "ignored", message), node.as_scalar());
         } else if field.obligations.presence(self.context.receipt_type) == Presence::Forbidden {
-            let message = format!("{} is not allowed in type {}", field.name, self.context.receipt_type);
+            let message = say!(
+                "{} is not allowed in type {}",
+                "{} no se permite en el tipo {}",
+                field.name,
+                self.context.receipt_type
+            );
             self.violation(Problem::new(codes::NOT_ALLOWED, "extra_forbidden", message), node);
         } else {
             member.read(field, node, self);
@@ -110,8 +120,9 @@ impl Reader {
             }
             // `DetallesItems: [...]` for `DetallesItems: {Item: [...]}`.
             Node::Array(_) if matches!(B::FIELDS, [Field { repeated: true, .. }]) => {
-                let message = format!(
+                let message = say!(
                     "a list stands where an object with {} is due; it was taken as that",
+                    "hay una lista donde se espera un objeto con {}; se tomó como tal",
                     B::FIELDS[0].name
                 );
                 self.notice(Problem::new(codes::ALIAS, "alias", message), None);
@@ -120,14 +131,16 @@ impl Reader {
             other => {
                 let names: Vec<&str> = B::FIELDS.iter().take(MOST_NAMES).map(|field| field.name).collect();
                 let more = if B::FIELDS.len() > MOST_NAMES {
-                    " and others"
+                    say!(" and others", " y otros")
                 } else {
-                    ""
+                    Bilingual::default()
                 };
-                let message = format!(
-                    "an object with {}{more} is expected, not {}",
+                let kind = other.kind();
+                let message = say!(
+                    [more, kind],
+                    "an object with {}{more} is expected, not {kind}",
+                    "se espera un objeto con {}{more}, no {kind}",
                     names.join(", "),
-                    other.kind()
                 );
                 self.violation(Problem::new(codes::NOT_AN_OBJECT, "dict_type", message), other);
             }
@@ -166,7 +179,11 @@ impl Reader {
             // `{Telefono: "..."}` instead of the telephone number itself.
             Node::Object(members) => match members.as_slice() {
                 [(key, value)] if hints::is_alias(key, field.name) || **key == *field.name => {
-                    let message = format!("{} is a value, not an object; its member {key} was taken", field.name);
+                    let message = say!(
+                        "{} is a value, not an object; its member {key} was taken",
+                        "{} es un valor, no un objeto; se tomó su miembro {key}",
+                        field.name
+                    );
                     self.notice(Problem::new(codes::ALIAS, "alias", message), value.as_scalar());
                     return self.value(field, value);
                 }
@@ -195,7 +212,12 @@ impl Reader {
             _ => None,
         };
         let problem = problem.unwrap_or_else(|| {
-            let message = format!("a text or a number is expected, not {}", node.kind());
+            let kind = node.kind();
+            let message = say!(
+                [kind],
+                "a text or a number is expected, not {kind}",
+                "se espera un texto o un número, no {kind}"
+            );
             Problem::new(codes::NOT_A_VALUE, "string_type", message)
         });
         self.violation(problem, node);
@@ -228,7 +250,7 @@ impl Reader {
             if slots[place].is_none() {
                 slots[place] = Some(value);
                 self.path.push(Step::Name(B::FIELDS[place].name));
-                let message = format!("{key} was taken as {}", B::FIELDS[place].name);
+                let message = say!("{key} was taken as {}", "{key} se tomó como {}", B::FIELDS[place].name);
                 self.notice(
                     Problem::new(codes::ALIAS, "alias", message).expecting(B::FIELDS[place].name),
                     None,
@@ -305,10 +327,17 @@ impl Reader {
 /// `true` or `false` instead of a code.
 fn switch_problem(field: &str, catalogue: Catalogue, given: bool) -> Option<Problem> {
     let (write, expected) = match advice::meant_switch(catalogue, if given { "true" } else { "false" })? {
-        Some(entry) => (format!("write {}", advice::listed(&[entry])), entry.0),
-        None => ("leave the field out".to_owned(), "the field left out"),
+        Some(entry) => {
+            let code = advice::listed(&[entry]);
+            (say!([code], "write {code}", "escriba {code}"), entry.0)
+        }
+        None => (say!("leave the field out", "omita el campo"), "the field left out"),
     };
-    let message = format!("{field} is a code, not {given}: {write}");
+    let message = say!(
+        [write],
+        "{field} is a code, not {given}: {write}",
+        "{field} es un código, no {given}: {write}"
+    );
     Some(Problem::new(codes::NOT_A_VALUE, "string_type", message).expecting(expected))
 }
 

@@ -3,6 +3,7 @@
 use crate::codes;
 use std::io::Write as _;
 
+use ecf_language::{Bilingual, Say as _, say};
 use rust_decimal::Decimal;
 
 use super::form::{Class, Form, Limit, Sign};
@@ -38,16 +39,16 @@ impl Scalar<'_> {
 pub(crate) struct Problem {
     pub(crate) code: &'static str,
     pub(crate) kind: &'static str,
-    pub(crate) message: String,
+    pub(crate) message: Bilingual,
     pub(crate) expected: Option<String>,
 }
 
 impl Problem {
-    pub(crate) fn new(code: &'static str, kind: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: &'static str, kind: &'static str, message: Bilingual) -> Self {
         Self {
             code,
             kind,
-            message: message.into(),
+            message,
             expected: None,
         }
     }
@@ -83,7 +84,10 @@ impl Value for Texto {
         };
         let joined = join_lines(scalar.text);
         if let Some(joined) = &joined {
-            let message = "line breaks were replaced by blanks";
+            let message = say!(
+                "line breaks were replaced by blanks",
+                "los saltos de línea se cambiaron por espacios"
+            );
             context
                 .notices
                 .push(Problem::new(codes::LINE_BREAKS, "value_changed", message).expecting(joined.as_str()));
@@ -97,9 +101,9 @@ impl Value for Texto {
             text.parse()
         };
         let texto = texto.map_err(|error| match error {
-            TextoError::Empty => Problem::new(codes::EMPTY_TEXT, "string_too_short", error.to_string()),
+            TextoError::Empty => Problem::new(codes::EMPTY_TEXT, "string_too_short", error.say()),
             TextoError::BlankAtEnd => refusal::blank_at_end(text, &error),
-            _ => Problem::new(codes::FORBIDDEN_CHARACTERS, "value_error", error.to_string()),
+            _ => Problem::new(codes::FORBIDDEN_CHARACTERS, "value_error", error.say()),
         })?;
         if context.source == Source::Caller {
             context.notices.extend(crate::rules::complaints(text));
@@ -110,7 +114,7 @@ impl Value for Texto {
         }
         match class.complaint(text, context.receipt_type) {
             None => Ok(texto),
-            Some(expected) => Err(refusal::wrong_form(text, expected, class, context)),
+            Some(expected) => Err(refusal::wrong_form(text, &expected, class, context)),
         }
     }
 
@@ -145,7 +149,7 @@ macro_rules! decimal_values {
                 let signed = scalar.text.starts_with(['-', '+']);
                 match sign.complaint(value.value(), signed, context.receipt_type) {
                     None => Ok(value),
-                    Some((kind, expected)) => Err(refusal::sign(scalar.text, value.value(), kind, expected)),
+                    Some((kind, expected)) => Err(refusal::sign(scalar.text, value.value(), kind, &expected)),
                 }
             }
 
@@ -168,20 +172,28 @@ decimal_values!(
 
 impl Sign {
     /// The kind of error and the expectation; `None` if the sign is allowed.
-    fn complaint(
-        self,
-        value: Decimal,
-        signed: bool,
-        receipt_type: ReceiptType,
-    ) -> Option<(&'static str, &'static str)> {
-        let not_negative = || (signed).then_some(("greater_than_equal", "zero or more, without a sign"));
+    fn complaint(self, value: Decimal, signed: bool, receipt_type: ReceiptType) -> Option<(&'static str, Bilingual)> {
+        let not_negative = || {
+            (signed).then(|| {
+                (
+                    "greater_than_equal",
+                    say!("zero or more, without a sign", "cero o más, sin signo"),
+                )
+            })
+        };
         match self {
             Self::Signed => None,
             Self::NotNegative => not_negative(),
             Self::PositiveButIn41 if receipt_type == ReceiptType::E41 => not_negative(),
-            Self::Positive | Self::PositiveButIn41 => {
-                (signed || value.is_zero()).then_some(("greater_than", "more than zero, or the field left out"))
-            }
+            Self::Positive | Self::PositiveButIn41 => (signed || value.is_zero()).then(|| {
+                (
+                    "greater_than",
+                    say!(
+                        "more than zero, or the field left out",
+                        "más de cero, o el campo omitido"
+                    ),
+                )
+            }),
         }
     }
 }
@@ -204,7 +216,11 @@ impl Value for u32 {
         match text.parse::<Self>() {
             Ok(number) if (min..=max).contains(&number) => Ok(number),
             _ => {
-                let message = format!("{} is from {min} to {max}, {text} was given", context.field);
+                let message = say!(
+                    "{} is from {min} to {max}, {text} was given",
+                    "{} va de {min} a {max}, se recibió {text}",
+                    context.field
+                );
                 let kind = if text.parse().is_ok_and(|number: Self| number < min) {
                     "greater_than_equal"
                 } else {
@@ -243,10 +259,10 @@ macro_rules! parsed_values {
             fn read(scalar: Scalar<'_>, _: &Form, _: &mut Context) -> Result<Self, Problem> {
                 let text = scalar.whole();
                 text.parse().map_err(|error: <$Type as std::str::FromStr>::Err| {
-                    let problem = |message: String| Problem::new($code, $kind, message);
+                    let problem = |message: Bilingual| Problem::new($code, $kind, message);
                     match $meant(text) {
                         Some(meant) => problem(meant.message).expecting(meant.write),
-                        None => problem(error.to_string()).expecting($expected),
+                        None => problem(ecf_language::Say::say(&error)).expecting($expected),
                     }
                 })
             }
@@ -277,7 +293,10 @@ impl Value for Rnc {
         if let Some(filler) = crate::rules::filler(&rnc, context) {
             context.notices.push(filler);
         } else if !rnc.check_digit_ok() {
-            let message = format!("the check digit of {rnc} does not fit; a few valid numbers are like that");
+            let message = say!(
+                "the check digit of {rnc} does not fit; a few valid numbers are like that",
+                "el dígito verificador de {rnc} no coincide; unos pocos números válidos son así"
+            );
             context
                 .notices
                 .push(Problem::new(codes::CHECK_DIGIT, "check_digit", message));

@@ -1,5 +1,6 @@
 //! ANECF: annuls numbers that were never sent.
 
+use ecf_language::{Bilingual, Say};
 use thiserror::Error;
 
 use super::{MessageError, read, write};
@@ -87,6 +88,22 @@ pub enum AnecfError {
         /// The number of ranges.
         count: usize,
     },
+}
+
+impl Say for AnecfError {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::Empty => "no se dio ninguna secuencia".to_owned(),
+            Self::Range { from, to } => {
+                format!("{from} a {to} no es una secuencia de un solo tipo, del primer número al último")
+            }
+            Self::Overlap { encf } => format!("{encf} está en dos de las secuencias"),
+            Self::TooMany { receipt_type, count } => {
+                format!("el tipo {receipt_type} tiene {count} secuencias, se permiten 10000 como máximo")
+            }
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 impl Anecf {

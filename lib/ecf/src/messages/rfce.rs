@@ -1,5 +1,6 @@
 //! RFCE: the summary that is sent instead of a consumer invoice below RD$250,000.00.
 
+use ecf_language::{Bilingual, Say};
 use thiserror::Error;
 
 use super::{MessageError, read, read_members, write};
@@ -106,6 +107,18 @@ block! {
 pub struct SecurityCodeError {
     /// The text as received.
     pub given: String,
+}
+
+impl Say for SecurityCodeError {
+    fn say(&self) -> Bilingual {
+        Bilingual::of(
+            self,
+            format!(
+                "{:?} no es un código de seguridad: se esperaban {CODE_LENGTH} caracteres",
+                self.given
+            ),
+        )
+    }
 }
 
 impl Rfce {

@@ -5,11 +5,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use ecf_language::{Bilingual, say};
 use rust_decimal::Decimal;
 
 use super::finding::id_doc;
 use super::judge::{Amount, size};
-use super::taxes::STAYS_REFUSED;
+use super::taxes::stays_refused;
 use super::{Context, RuleInfo, find, sums};
 use crate::Monto;
 use crate::catalogue::{IndicadorFacturacion, IndicadorMontoGravado};
@@ -175,7 +176,8 @@ impl Trial<'_> {
             // Another rule already asks for the indicator; now its value is known.
             Some(asked) => {
                 if let (None, Some(expected)) = (given, &cause.expected) {
-                    asked.message = format!("{}: {}", asked.message, cause.message);
+                    let (asked_for, why) = (&asked.message, &cause.message);
+                    asked.message = say!([asked_for, why], "{asked_for}: {why}", "{asked_for}: {why}");
                     asked.expected = Some(expected.clone());
                 }
             }
@@ -199,7 +201,11 @@ impl Trial<'_> {
         let (Some((index, amount)), Some(line_grade)) = (corrections.first(), line_grade) else {
             return found;
         };
-        let first = format!("MontoItem of line {} is {amount}", index + 1);
+        let first = say!(
+            "MontoItem of line {} is {amount}",
+            "MontoItem de la línea {} sea {amount}",
+            index + 1
+        );
         let after = self.with(|document| {
             for (index, amount) in &corrections {
                 if let Some(item) = document.detalles_items.item.get_mut(*index) {
@@ -225,7 +231,12 @@ impl Trial<'_> {
             // If the line is within its tolerance, only the sum itself stops the receipt.
             let stays = violation.grade > line_grade;
             if stays && !places_after.contains_key(&place(violation)) {
-                violation.message = format!("{}; it is right once {first}", violation.message);
+                let wrong = &violation.message;
+                violation.message = say!(
+                    [wrong, first],
+                    "{wrong}; it is right once {first}",
+                    "{wrong}; es correcto cuando {first}"
+                );
             }
             stays
         });
@@ -248,8 +259,8 @@ fn cause(
     effects: &[&Violation],
 ) -> Violation {
     let verb = |indicator| match indicator {
-        IndicadorMontoGravado::ConItbis => "include",
-        IndicadorMontoGravado::SinItbis => "exclude",
+        IndicadorMontoGravado::ConItbis => say!("include", "incluyen"),
+        IndicadorMontoGravado::SinItbis => say!("exclude", "no incluyen"),
     };
     let total = |violation: &&&Violation| {
         violation
@@ -262,13 +273,22 @@ fn cause(
         let (field, sum) = (violation.path.last()?, violation.given.as_ref()?);
         let otherwise = violation.expected.as_ref()?;
         let code = given.unwrap_or(IndicadorMontoGravado::SinItbis);
-        Some(format!("; with {code}, {field} would be {otherwise} instead of {sum}"))
+        Some(say!(
+            "; with {code}, {field} would be {otherwise} instead of {sum}",
+            "; con {code}, {field} sería {otherwise} en lugar de {sum}"
+        ))
     });
-    let sums = format!(
-        "the sums given are those of lines whose amounts {} it{}{}",
-        verb(reversed),
-        example.unwrap_or_default(),
-        if grade == Grade::Rejected { STAYS_REFUSED } else { "" }
+    let example = example.unwrap_or_default();
+    let stays = if grade == Grade::Rejected {
+        stays_refused()
+    } else {
+        Bilingual::default()
+    };
+    let (meant, verb_of_given) = (verb(reversed), given.map(verb));
+    let sums = say!(
+        [meant, example, stays],
+        "the sums given are those of lines whose amounts {meant} it{example}{stays}",
+        "las sumas recibidas son las de líneas cuyos montos {meant} el ITBIS{example}{stays}"
     );
     let violation = |message| {
         let path = id_doc("IndicadorMontoGravado");
@@ -276,11 +296,14 @@ fn cause(
             .with_grade(grade)
             .with_expected(reversed.code())
     };
-    match given {
-        Some(given) => {
-            let meaning = verb(given);
-            let message =
-                format!("IndicadorMontoGravado is {given}, that is, line amounts {meaning} the ITBIS, but {sums}");
+    match given.zip(verb_of_given) {
+        Some((given, meaning)) => {
+            let message = say!(
+                [meaning, sums],
+                "IndicadorMontoGravado is {given}, that is, line amounts {meaning} the ITBIS, but {sums}",
+                "IndicadorMontoGravado es {given}, es decir, los montos de las líneas {meaning} el \
+                 ITBIS, pero {sums}"
+            );
             violation(message).with_given(given.code())
         }
         None => violation(sums),

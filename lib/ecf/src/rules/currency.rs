@@ -1,6 +1,7 @@
 //! `OtraMoneda`: the amounts in the other currency. They are informative, and the amounts in pesos take precedence: all
 //! findings are notices, except for a currency without its rate.
 
+use ecf_language::say;
 use rust_decimal::Decimal;
 
 use super::finding::{Path, at, line, otra_moneda};
@@ -47,14 +48,19 @@ fn currency_and_rate_are_given(case: &Case<'_>, out: &mut Findings<'_>) {
         return;
     }
     if given.tipo_moneda.is_none() {
-        let message = "amounts in another currency come with TipoMoneda, such as USD";
+        let message = say!(
+            "amounts in another currency come with TipoMoneda, such as USD",
+            "los montos en otra moneda llevan TipoMoneda, por ejemplo USD"
+        );
         out.missing(otra_moneda("TipoMoneda"), message)
             .expected("the code of the currency, such as USD");
     }
     if given.tipo_cambio.is_none() {
         let currency = given.tipo_moneda.map_or("the currency", |currency| currency.code());
-        let message = format!(
-            "amounts in another currency come with TipoCambio, the pesos for one unit of {currency}, such as 60.1234"
+        let message = say!(
+            "amounts in another currency come with TipoCambio, the pesos for one unit of {currency}, such as 60.1234",
+            "los montos en otra moneda llevan TipoCambio, los pesos por una unidad de {currency}, por \
+             ejemplo 60.1234"
         );
         out.missing(otra_moneda("TipoCambio"), message)
             .expected("pesos for one unit, up to four decimals");
@@ -86,8 +92,9 @@ fn rate_is_not_inverted(case: &Case<'_>, out: &mut Findings<'_>) {
     };
     let other = Decimal::ONE.checked_div(rate).map(|other| other.round_dp(4));
     let Some(other) = other else { return };
-    let message = format!(
+    let message = say!(
         "TipoCambio {rate} looks inverted: it is the pesos for one {currency} ({}), so rather {other}",
+        "TipoCambio {rate} parece invertido: son los pesos por un {currency} ({}), es decir, más bien {other}",
         currency.words()
     );
     out.differs(otra_moneda("TipoCambio"), rate, other, message);
@@ -144,7 +151,10 @@ fn line_follows(case: &Case<'_>, out: &mut Findings<'_>) {
             .any(|accepted| is_close(stated.value(), *accepted, limit))
         {
             let path = line(index, &["OtraMonedaDetalle", "MontoItemOtraMoneda"]);
-            let message = "MontoItemOtraMoneda is neither PrecioOtraMoneda × CantidadItem nor MontoItem / TipoCambio";
+            let message = say!(
+                "MontoItemOtraMoneda is neither PrecioOtraMoneda × CantidadItem nor MontoItem / TipoCambio",
+                "MontoItemOtraMoneda no es PrecioOtraMoneda × CantidadItem ni MontoItem / TipoCambio"
+            );
             out.amount(path, stated.value(), *expected, message);
         }
     }
@@ -164,7 +174,10 @@ fn parts_follow(case: &Case<'_>, out: &mut Findings<'_>) {
             && !is_close(given, expected, CENT)
         {
             let path = line(index, &["OtraMonedaDetalle", "PrecioOtraMoneda"]);
-            let message = "PrecioOtraMoneda is not PrecioUnitarioItem / TipoCambio";
+            let message = say!(
+                "PrecioOtraMoneda is not PrecioUnitarioItem / TipoCambio",
+                "PrecioOtraMoneda no es PrecioUnitarioItem / TipoCambio"
+            );
             out.amount(path, given, expected, message);
         }
         let amounts = [
@@ -212,7 +225,15 @@ fn part_follows(
     if !is_close(given, expected, limit(rate)) {
         let path = path();
         let field = path.last().cloned().unwrap_or_default();
-        out.amount(path, given, expected, format!("{field} is not {in_pesos} / TipoCambio"));
+        out.amount(
+            path,
+            given,
+            expected,
+            say!(
+                "{field} is not {in_pesos} / TipoCambio",
+                "{field} no es {in_pesos} / TipoCambio"
+            ),
+        );
     }
 }
 
@@ -271,7 +292,10 @@ fn header_follows(case: &Case<'_>, out: &mut Findings<'_>) {
         let expected = pick(computed).map_or(ZERO, Monto::value);
         let stated = pick(given).map(Monto::value);
         if let Some(stated) = stated.filter(|stated| !is_close(*stated, expected, limit)) {
-            let message = format!("{name} is not the amount in pesos divided by TipoCambio");
+            let message = say!(
+                "{name} is not the amount in pesos divided by TipoCambio",
+                "{name} no es el monto en pesos dividido entre TipoCambio"
+            );
             out.amount(otra_moneda(name), stated, expected, message);
         }
     }
@@ -299,7 +323,10 @@ fn header_follows(case: &Case<'_>, out: &mut Findings<'_>) {
             let expected = known.and_then(pick).map_or(ZERO, Monto::value);
             let stated = pick(tax).map(Monto::value);
             if let Some(stated) = stated.filter(|stated| !is_close(*stated, expected, limit)) {
-                let message = format!("{name} of tax {tipo} is not the amount in pesos divided by TipoCambio");
+                let message = say!(
+                    "{name} of tax {tipo} is not the amount in pesos divided by TipoCambio",
+                    "{name} del impuesto {tipo} no es el monto en pesos dividido entre TipoCambio"
+                );
                 out.amount(path(name), stated, expected, message);
             }
         }
@@ -307,7 +334,10 @@ fn header_follows(case: &Case<'_>, out: &mut Findings<'_>) {
         let rates = rates.zip(known.and_then(|known| known.tasa_impuesto_adicional_otra_moneda.as_ref()));
         if let Some((stated, expected)) = rates.filter(|(stated, expected)| stated.value() != expected.value()) {
             let name = "TasaImpuestoAdicionalOtraMoneda";
-            let message = format!("{name} of tax {tipo} is not the rate in the totals, a rate is not converted");
+            let message = say!(
+                "{name} of tax {tipo} is not the rate in the totals, a rate is not converted",
+                "{name} del impuesto {tipo} no es la tasa de los totales; una tasa no se convierte"
+            );
             out.differs(path(name), stated, expected, message);
         }
     }

@@ -4,6 +4,8 @@
 
 use std::collections::BTreeSet;
 
+use ecf_language::say;
+
 use super::finding::{Path, at, id_doc};
 use super::{Case, Findings, Rule};
 use crate::catalogue::{
@@ -83,7 +85,10 @@ fn entries_are_numbered_without_gaps(case: &Case<'_>, out: &mut Findings<'_>) {
         let Some(given) = given.numero_linea.filter(|given| *given != expected) else {
             continue;
         };
-        let message = format!("NumeroLinea is {given} on the entry that stands at place {expected}");
+        let message = say!(
+            "NumeroLinea is {given} on the entry that stands at place {expected}",
+            "NumeroLinea es {given} en la entrada que está en el lugar {expected}"
+        );
         out.differs(entry(index, "NumeroLinea"), given, expected, message);
     }
 }
@@ -105,7 +110,10 @@ fn entries_are_complete(case: &Case<'_>, out: &mut Findings<'_>) {
             ),
         ];
         for (field, _) in fields.into_iter().filter(|(_, there)| !there) {
-            out.missing(entry(index, field), format!("{field} is due in every entry"));
+            out.missing(
+                entry(index, field),
+                say!("{field} is due in every entry", "cada entrada lleva {field}"),
+            );
         }
     }
 }
@@ -113,7 +121,10 @@ fn entries_are_complete(case: &Case<'_>, out: &mut Findings<'_>) {
 fn percentages_are_given(case: &Case<'_>, out: &mut Findings<'_>) {
     for (index, given) in entries(case) {
         if given.tipo_valor == Some(TipoValor::Porcentaje) && given.valor_descuentoo_recargo.is_none() {
-            let message = "TipoValor is %, so ValorDescuentooRecargo says how many percent";
+            let message = say!(
+                "TipoValor is %, so ValorDescuentooRecargo says how many percent",
+                "TipoValor es %, así que ValorDescuentooRecargo dice qué porcentaje"
+            );
             out.missing(entry(index, "ValorDescuentooRecargo"), message);
         }
     }
@@ -141,8 +152,9 @@ fn entry_is_a_percentage_when_taxes_differ(case: &Case<'_>, out: &mut Findings<'
     };
     let codes = |taxes: &[TipoImpuesto]| taxes.iter().map(|tax| tax.code()).collect::<Vec<_>>().join(" + ");
     for (index, _) in amounts {
-        let message = format!(
+        let message = say!(
             "lines carry different additional taxes ({} and {}), so TipoValor must be %",
+            "las líneas llevan impuestos adicionales distintos ({} y {}), así que TipoValor debe ser %",
             codes(&first),
             codes(&other)
         );
@@ -173,7 +185,10 @@ fn entry_affects_lines(case: &Case<'_>, out: &mut Findings<'_>) {
         };
         if !has_lines(case, given) {
             let path = entry(index, "IndicadorFacturacionDescuentooRecargo");
-            let message = format!("the entry affects lines with IndicadorFacturacion {indicator}, and there are none");
+            let message = say!(
+                "the entry affects lines with IndicadorFacturacion {indicator}, and there are none",
+                "la entrada afecta las líneas con IndicadorFacturacion {indicator}, y no hay ninguna"
+            );
             let there: BTreeSet<&str> = case
                 .lines
                 .iter()
@@ -205,7 +220,10 @@ fn entry_follows_its_percentage(case: &Case<'_>, out: &mut Findings<'_>) {
             stated.value(),
             &[expected.value()],
             case.tolerance,
-            "MontoDescuentooRecargo is not its percentage of the net amount of the lines it affects",
+            &say!(
+                "MontoDescuentooRecargo is not its percentage of the net amount of the lines it affects",
+                "MontoDescuentooRecargo no es su porcentaje del monto neto de las líneas que afecta"
+            ),
         );
     }
 }
@@ -222,17 +240,26 @@ fn norma_1007_is_for_telecommunication(case: &Case<'_>, out: &mut Findings<'_>) 
     };
     for (index, given) in entries(case).filter(|(_, entry)| is_norma_1007(entry)) {
         if given.tipo_ajuste.is_some_and(|kind| kind != TipoAjuste::Descuento) {
-            let message = "IndicadorNorma1007 is 1, so the entry is a discount";
+            let message = say!(
+                "IndicadorNorma1007 is 1, so the entry is a discount",
+                "IndicadorNorma1007 es 1, así que la entrada es un descuento"
+            );
             out.differs(entry(index, "TipoAjuste"), "R", "D", message);
         }
         let indicator = given.indicador_facturacion_descuentoo_recargo;
         if let Some(indicator) = indicator.filter(|indicator| affected(*indicator) != IndicadorFacturacion::Itbis1) {
             let path = entry(index, "IndicadorFacturacionDescuentooRecargo");
-            let message = "IndicadorNorma1007 is 1, so the entry affects lines with IndicadorFacturacion 1";
+            let message = say!(
+                "IndicadorNorma1007 is 1, so the entry affects lines with IndicadorFacturacion 1",
+                "IndicadorNorma1007 es 1, así que la entrada afecta las líneas con IndicadorFacturacion 1"
+            );
             out.differs(path, indicator, 1, message);
         }
         if !case.lines.iter().any(taxed) {
-            let message = "IndicadorNorma1007 is 1, and no line at 18 % carries tax 002 or 004";
+            let message = say!(
+                "IndicadorNorma1007 is 1, and no line at 18 % carries tax 002 or 004",
+                "IndicadorNorma1007 es 1, y ninguna línea al 18 % lleva el impuesto 002 o 004"
+            );
             out.wrong(entry(index, "IndicadorNorma1007"), message)
                 .given(1)
                 .expected("a line with IndicadorFacturacion 1 and taxes 002 and 004");
@@ -243,14 +270,20 @@ fn norma_1007_is_for_telecommunication(case: &Case<'_>, out: &mut Findings<'_>) 
 fn norma_1007_includes_the_itbis(case: &Case<'_>, out: &mut Findings<'_>) {
     let given = case.document.encabezado.id_doc.indicador_monto_gravado;
     if entries(case).any(|(_, entry)| is_norma_1007(entry)) && given == Some(IndicadorMontoGravado::SinItbis) {
-        let message = "a discount under Norma 10-07 is there, so amounts must include the ITBIS";
+        let message = say!(
+            "a discount under Norma 10-07 is there, so amounts must include the ITBIS",
+            "hay un descuento de la Norma 10-07, así que los montos deben incluir el ITBIS"
+        );
         out.differs(id_doc("IndicadorMontoGravado"), 0, 1, message);
     }
 }
 
 fn norma_1007_is_one_or_absent(case: &Case<'_>, out: &mut Findings<'_>) {
     for (index, _) in entries(case).filter(|(_, entry)| entry.indicador_norma1007 == Some(IndicadorNorma1007::No)) {
-        let message = "IndicadorNorma1007 0 says nothing: it is 1 or left out, and is written as given";
+        let message = say!(
+            "IndicadorNorma1007 0 says nothing: it is 1 or left out, and is written as given",
+            "IndicadorNorma1007 0 no dice nada: es 1 o se omite; se escribe como se recibió"
+        );
         out.wrong(entry(index, "IndicadorNorma1007"), message)
             .given(0)
             .expected("1, or no such field");

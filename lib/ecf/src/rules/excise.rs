@@ -3,6 +3,8 @@
 //! A wrong structure is rejected, regardless of the tolerances for amounts. Alcohol sold in bulk (UnidadMedida 18,
 //! Granel) has only the ad valorem tax and needs none of these fields.
 
+use ecf_language::{Bilingual, say};
+
 use super::finding::line;
 use super::{Case, Findings, Rule};
 use crate::catalogue::{ImpuestoClass, TipoImpuesto};
@@ -92,7 +94,7 @@ fn need(
     case: &Case<'_>,
     classes: &[ImpuestoClass],
     has_field: fn(&Item) -> bool,
-    (field, meaning): (&str, &str),
+    (field, meaning): (&str, Bilingual),
     out: &mut Findings<'_>,
 ) {
     for (index, item) in case.lines.iter().enumerate() {
@@ -100,18 +102,23 @@ fn need(
             continue;
         };
         if !has_field(item) && !is_bulk(item) {
-            let message = format!(
+            let message = say!(
+                [meaning],
                 "the line carries tax {tax} ({}), so it needs {field}: {meaning}",
+                "la línea lleva el impuesto {tax} ({}), así que necesita {field}: {meaning}",
                 tax.words()
             );
-            out.missing(line(index, &[field]), message).expected(meaning);
+            out.missing(line(index, &[field]), message).expected(&*meaning.en);
         }
     }
 }
 
 fn content_is_given(case: &Case<'_>, out: &mut Findings<'_>) {
     let has = |item: &Item| !item.tabla_subcantidad.subcantidad_item.is_empty();
-    let meaning = "litres of one unit of alcohol, or cigarettes of one packet";
+    let meaning = say!(
+        "litres of one unit of alcohol, or cigarettes of one packet",
+        "los litros de una unidad de alcohol, o los cigarrillos de una cajetilla"
+    );
     need(case, EXCISE, has, ("TablaSubcantidad", meaning), out);
 }
 
@@ -124,7 +131,13 @@ fn contents_are_complete(case: &Case<'_>, out: &mut Findings<'_>) {
             ];
             for (field, _) in given.into_iter().filter(|(_, given)| !given) {
                 let steps = ["TablaSubcantidad", "SubcantidadItem", &place.to_string(), field];
-                out.missing(line(index, &steps), format!("{field} is due in every SubcantidadItem"));
+                out.missing(
+                    line(index, &steps),
+                    say!(
+                        "{field} is due in every SubcantidadItem",
+                        "cada SubcantidadItem lleva {field}"
+                    ),
+                );
             }
         }
     }
@@ -132,13 +145,16 @@ fn contents_are_complete(case: &Case<'_>, out: &mut Findings<'_>) {
 
 /// The list of codes says 006 to 022, but the formulas of 023 to 039 use the field too.
 fn reference_quantity_is_given(case: &Case<'_>, out: &mut Findings<'_>) {
-    let meaning = "bottles or packets in one unit that is sold";
+    let meaning = say!(
+        "bottles or packets in one unit that is sold",
+        "las botellas o cajetillas de una unidad vendida"
+    );
     let has = |item: &Item| item.cantidad_referencia.is_some();
     need(case, EXCISE, has, ("CantidadReferencia", meaning), out);
 }
 
 fn degrees_are_given(case: &Case<'_>, out: &mut Findings<'_>) {
-    let meaning = "alcohol by volume in percent";
+    let meaning = say!("alcohol by volume in percent", "el alcohol por volumen en por ciento");
     let has = |item: &Item| item.grados_alcohol.is_some();
     need(
         case,
@@ -150,7 +166,10 @@ fn degrees_are_given(case: &Case<'_>, out: &mut Findings<'_>) {
 }
 
 fn retail_price_is_given(case: &Case<'_>, out: &mut Findings<'_>) {
-    let meaning = "retail price of one bottle or packet, ITBIS included";
+    let meaning = say!(
+        "retail price of one bottle or packet, ITBIS included",
+        "el precio al por menor de una botella o cajetilla, con ITBIS"
+    );
     let has = |item: &Item| item.precio_unitario_referencia.is_some();
     need(case, AD_VALOREM, has, ("PrecioUnitarioReferencia", meaning), out);
 }
@@ -170,8 +189,10 @@ fn ad_valorem_stands_beside_its_specific_tax(case: &Case<'_>, out: &mut Findings
         let Some(specific) = specific_of(tax).filter(|specific| taxes(item).all(|other| other != *specific)) else {
             continue;
         };
-        let message = format!(
+        let message = say!(
             "tax {tax} ({}) is computed from its specific tax {specific}, which the line must carry too",
+            "el impuesto {tax} ({}) se calcula a partir de su impuesto específico {specific}, que la \
+             línea también debe llevar",
             tax.words()
         );
         out.missing(line(index, &["TablaImpuestoAdicional"]), message)
@@ -183,7 +204,10 @@ fn ad_valorem_stands_beside_its_specific_tax(case: &Case<'_>, out: &mut Findings
 fn bulk_carries_no_specific_tax(case: &Case<'_>, out: &mut Findings<'_>) {
     for (index, item) in case.lines.iter().enumerate().filter(|(_, item)| is_bulk(item)) {
         if let Some(tax) = first_of(case, item, SPECIFIC) {
-            let message = format!("UnidadMedida is 18 (Granel), for which the specific tax {tax} is not due");
+            let message = say!(
+                "UnidadMedida is 18 (Granel), for which the specific tax {tax} is not due",
+                "UnidadMedida es 18 (Granel), para la que no se debe el impuesto específico {tax}"
+            );
             out.forbidden(line(index, &["TablaImpuestoAdicional"]), message)
                 .given(tax);
         }
@@ -202,7 +226,10 @@ fn fields_belong_to_a_taxed_line(case: &Case<'_>, out: &mut Findings<'_>) {
             ("PrecioUnitarioReferencia", item.precio_unitario_referencia.is_some()),
         ];
         for (field, _) in given.into_iter().filter(|(_, given)| *given) {
-            let message = format!("{field} belongs to the excise taxes 006 to 039, and the line carries none of them");
+            let message = say!(
+                "{field} belongs to the excise taxes 006 to 039, and the line carries none of them",
+                "{field} es de los impuestos selectivos 006 a 039, y la línea no lleva ninguno"
+            );
             out.wrong(line(index, &[field]), message);
         }
     }

@@ -1,5 +1,7 @@
 //! Taxpayer numbers that a program writes when it has no real one.
 
+use ecf_language::{Bilingual, say};
+
 use super::RuleInfo;
 use crate::ReceiptType::{E32, E33, E34, E41};
 use crate::Rnc;
@@ -20,12 +22,28 @@ pub(crate) fn filler(rnc: &Rnc, context: &Context) -> Option<Problem> {
         return None;
     }
     let instead = match (context.field, context.receipt_type) {
-        ("RNCComprador", E32) => ": a consumer who gives no number has no RNCComprador",
-        ("RNCComprador", E33 | E34) => ": a note has the RNCComprador of the receipt that it modifies, or none",
-        ("RNCComprador", E41) => ": a seller without RNC has a cédula",
-        ("RNCComprador", _) => ": a buyer without RNC gets a consumer invoice, type 32",
-        _ => "",
+        ("RNCComprador", E32) => say!(
+            ": a consumer who gives no number has no RNCComprador",
+            ": un consumidor que no da su número no lleva RNCComprador"
+        ),
+        ("RNCComprador", E33 | E34) => say!(
+            ": a note has the RNCComprador of the receipt that it modifies, or none",
+            ": una nota lleva el RNCComprador del comprobante que modifica, o ninguno"
+        ),
+        ("RNCComprador", E41) => say!(
+            ": a seller without RNC has a cédula",
+            ": un vendedor sin RNC tiene una cédula"
+        ),
+        ("RNCComprador", _) => say!(
+            ": a buyer without RNC gets a consumer invoice, type 32",
+            ": un comprador sin RNC recibe una Factura de Consumo, tipo 32"
+        ),
+        _ => Bilingual::default(),
     };
-    let message = format!("{rnc} looks like a filler, no taxpayer has that number{instead}");
+    let message = say!(
+        [instead],
+        "{rnc} looks like a filler, no taxpayer has that number{instead}",
+        "{rnc} parece un relleno, ningún contribuyente tiene ese número{instead}"
+    );
     Some(Problem::new(RULE.code, "filler", message))
 }

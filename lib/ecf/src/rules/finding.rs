@@ -1,5 +1,6 @@
 //! How a rule reports a finding: paths, amounts, differences.
 
+use ecf_language::{Bilingual, say};
 use rust_decimal::Decimal;
 
 use super::RuleInfo;
@@ -15,7 +16,7 @@ pub(crate) struct Findings<'a> {
     rule: &'a RuleInfo,
     grade: Grade,
     /// The origin of the compared amounts: given or computed.
-    origin: &'static str,
+    origin: Bilingual,
     violations: &'a mut Vec<Violation>,
 }
 
@@ -28,14 +29,18 @@ impl<'a> Findings<'a> {
         Self {
             rule,
             grade: rule.grade,
-            origin: "was given",
+            origin: was_given(),
             violations,
         }
     }
 
     /// Sets the origin of the following amounts: given by the caller, or computed by the service.
     pub(super) fn of_given(&mut self, is_given: bool) -> &mut Self {
-        self.origin = if is_given { "was given" } else { "was computed here" };
+        self.origin = if is_given {
+            was_given()
+        } else {
+            say!("was computed here", "se calculó aquí")
+        };
         self
     }
 
@@ -44,30 +49,30 @@ impl<'a> Findings<'a> {
         Findings {
             rule: self.rule,
             grade,
-            origin: self.origin,
+            origin: self.origin.clone(),
             violations: self.violations,
         }
     }
 
-    fn add(&mut self, path: Path, kind: &'static str, message: String) -> Finding<'_> {
+    fn add(&mut self, path: Path, kind: &'static str, message: Bilingual) -> Finding<'_> {
         let violation = Violation::rejected(path, self.rule.code, kind, message).with_grade(self.grade);
         self.violations.push(violation);
         Finding(self.violations.last_mut().expect("one was just pushed"))
     }
 
     /// A missing field.
-    pub(super) fn missing(&mut self, path: Path, message: impl Into<String>) -> Finding<'_> {
-        self.add(path, "missing", message.into())
+    pub(super) fn missing(&mut self, path: Path, message: Bilingual) -> Finding<'_> {
+        self.add(path, "missing", message)
     }
 
     /// A field that is not allowed.
-    pub(super) fn forbidden(&mut self, path: Path, message: impl Into<String>) -> Finding<'_> {
-        self.add(path, "extra_forbidden", message.into())
+    pub(super) fn forbidden(&mut self, path: Path, message: Bilingual) -> Finding<'_> {
+        self.add(path, "extra_forbidden", message)
     }
 
     /// A field with the wrong value.
-    pub(super) fn wrong(&mut self, path: Path, message: impl Into<String>) -> Finding<'_> {
-        self.add(path, "value_error", message.into())
+    pub(super) fn wrong(&mut self, path: Path, message: Bilingual) -> Finding<'_> {
+        self.add(path, "value_error", message)
     }
 
     /// A field that must have this value.
@@ -76,24 +81,19 @@ impl<'a> Findings<'a> {
         path: Path,
         given: impl ToString,
         expected: impl ToString,
-        message: impl Into<String>,
+        message: Bilingual,
     ) -> Finding<'_> {
         let (given, expected) = (given.to_string(), expected.to_string());
         self.wrong(path, message).given(given).expected(expected)
     }
 
     /// An amount that must have exactly this value.
-    pub(super) fn amount(
-        &mut self,
-        path: Path,
-        given: Decimal,
-        expected: Decimal,
-        message: impl Into<String>,
-    ) -> Finding<'_> {
-        let message = format!(
-            "{}: {given} {}, {expected} is expected, the difference is {}",
-            message.into(),
-            self.origin,
+    pub(super) fn amount(&mut self, path: Path, given: Decimal, expected: Decimal, message: Bilingual) -> Finding<'_> {
+        let origin = &self.origin;
+        let message = say!(
+            [message, origin],
+            "{message}: {given} {origin}, {expected} is expected, the difference is {}",
+            "{message}: {origin} {given}, se espera {expected}, la diferencia es {}",
             signed(expected - given)
         );
         self.differs(path, given, expected, message)
@@ -108,15 +108,23 @@ impl<'a> Findings<'a> {
         given: Decimal,
         accepted: &[Decimal],
         tolerance: Tolerance,
-        what: &str,
+        what: &Bilingual,
     ) -> Option<Finding<'_>> {
         let expected = accepted.first().copied().filter(|_| !accepted.contains(&given))?;
         let limit = tolerance.limit();
         if accepted.iter().any(|accepted| tolerance.covers(given, *accepted)) {
-            let message = format!("{what}, within the tolerance of {limit}");
+            let message = say!(
+                [what],
+                "{what}, within the tolerance of {limit}",
+                "{what}, dentro de la tolerancia de {limit}"
+            );
             Some(self.amount(path(), given, expected, message).graded(Grade::Notice))
         } else {
-            let message = format!("{what}, beyond the tolerance of {limit}");
+            let message = say!(
+                [what],
+                "{what}, beyond the tolerance of {limit}",
+                "{what}, fuera de la tolerancia de {limit}"
+            );
             Some(self.amount(path(), given, expected, message))
         }
     }
@@ -124,7 +132,7 @@ impl<'a> Findings<'a> {
 
 impl Finding<'_> {
     pub(super) fn given(self, given: impl ToString) -> Self {
-        let bare = std::mem::replace(self.0, Violation::rejected(Vec::new(), "", "", String::new()));
+        let bare = std::mem::replace(self.0, Violation::rejected(Vec::new(), "", "", Bilingual::default()));
         *self.0 = bare.with_given(&given.to_string());
         self
     }
@@ -144,8 +152,8 @@ impl Finding<'_> {
     }
 
     /// Adds to the sentence.
-    pub(super) fn adding(self, more: &str) -> Self {
-        self.0.message.push_str(more);
+    pub(super) fn adding(self, more: &Bilingual) -> Self {
+        self.0.message = std::mem::take(&mut self.0.message).then(more);
         self
     }
 
@@ -153,6 +161,10 @@ impl Finding<'_> {
         self.0.difference = Some(signed(difference));
         self
     }
+}
+
+fn was_given() -> Bilingual {
+    say!("was given", "se recibió")
 }
 
 /// A difference with an explicit sign.

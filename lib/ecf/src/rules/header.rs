@@ -1,5 +1,7 @@
 //! `IdDoc` and the date of issue: dates, terms and forms of payment.
 
+use ecf_language::say;
+
 use super::finding::{Path, at, emisor, id_doc};
 use super::{Case, Findings, Rule};
 use crate::catalogue::{CodigoModificacion, FormaPago, IndicadorFacturacion, TipoPago};
@@ -107,7 +109,10 @@ fn credit_has_a_last_day(case: &Case<'_>, out: &mut Findings<'_>) {
     // Type 43 does not have the field, and in type 47 it is optional.
     let path = self::id_doc("FechaLimitePago");
     if case.presence(&path) == Some(Presence::Conditional) {
-        let message = "TipoPago is 2 (credit), so FechaLimitePago must say until when it is to be paid";
+        let message = say!(
+            "TipoPago is 2 (credit), so FechaLimitePago must say until when it is to be paid",
+            "TipoPago es 2 (crédito), así que FechaLimitePago debe decir hasta cuándo se paga"
+        );
         out.missing(path, message).expected("a date written dd-MM-yyyy");
     }
 }
@@ -116,7 +121,10 @@ fn last_day_is_not_before_issue(case: &Case<'_>, out: &mut Findings<'_>) {
     let header = &case.document.encabezado;
     let days = header.id_doc.fecha_limite_pago.zip(header.emisor.fecha_emision);
     if let Some((last, issue)) = days.filter(|(last, issue)| last < issue) {
-        let message = format!("FechaLimitePago {last} is before FechaEmision {issue}");
+        let message = say!(
+            "FechaLimitePago {last} is before FechaEmision {issue}",
+            "FechaLimitePago {last} es anterior a FechaEmision {issue}"
+        );
         out.differs(id_doc("FechaLimitePago"), last, format!("{issue} or later"), message);
     }
 }
@@ -133,7 +141,10 @@ fn taxed_lines_say_whether_itbis_is_included(case: &Case<'_>, out: &mut Findings
     use ReceiptType::{E31, E32, E33, E34, E41, E45};
     let indicator = case.document.encabezado.id_doc.indicador_monto_gravado;
     if case.is_one_of(&[E31, E32, E33, E34, E41, E45]) && indicator.is_none() && has_taxed_lines(case) {
-        let message = "lines carry ITBIS, so IndicadorMontoGravado must say whether their amounts include it";
+        let message = say!(
+            "lines carry ITBIS, so IndicadorMontoGravado must say whether their amounts include it",
+            "hay líneas con ITBIS, así que IndicadorMontoGravado debe decir si sus montos lo incluyen"
+        );
         out.missing(id_doc("IndicadorMontoGravado"), message)
             .expected("0 when amounts exclude ITBIS, 1 when they include it");
     }
@@ -142,7 +153,10 @@ fn taxed_lines_say_whether_itbis_is_included(case: &Case<'_>, out: &mut Findings
 fn untaxed_lines_need_no_indicator(case: &Case<'_>, out: &mut Findings<'_>) {
     let indicator = case.document.encabezado.id_doc.indicador_monto_gravado;
     if let Some(indicator) = indicator.filter(|_| !case.lines.is_empty() && !has_taxed_lines(case)) {
-        let message = "no line is taxed at 18 % or 16 %: IndicadorMontoGravado says nothing and can be left out";
+        let message = say!(
+            "no line is taxed at 18 % or 16 %: IndicadorMontoGravado says nothing and can be left out",
+            "ninguna línea está gravada al 18 % o al 16 %: IndicadorMontoGravado no dice nada y se puede omitir"
+        );
         out.wrong(id_doc("IndicadorMontoGravado"), message).given(indicator);
     }
 }
@@ -162,8 +176,9 @@ fn vouchers_pay_consumer_invoices_only(case: &Case<'_>, out: &mut Findings<'_>) 
         .enumerate()
         .filter(|(_, payment)| payment.forma_pago == Some(FormaPago::Bonos))
     {
-        let message = format!(
+        let message = say!(
             "FormaPago 5 (vouchers) pays receipts of type 32 only, this one is of type {}",
+            "FormaPago 5 (bonos) solo paga comprobantes del tipo 32, este es del tipo {}",
             case.receipt_type
         );
         out.differs(payment(index, "FormaPago"), 5, "1, 2, 3, 4, 6, 7 or 8", message);
@@ -174,7 +189,10 @@ fn period_runs_forward(case: &Case<'_>, out: &mut Findings<'_>) {
     let id_doc = &case.document.encabezado.id_doc;
     let period = id_doc.fecha_desde.zip(id_doc.fecha_hasta);
     if let Some((first, last)) = period.filter(|(first, last)| last < first) {
-        let message = format!("FechaHasta {last} is before FechaDesde {first}");
+        let message = say!(
+            "FechaHasta {last} is before FechaDesde {first}",
+            "FechaHasta {last} es anterior a FechaDesde {first}"
+        );
         out.differs(self::id_doc("FechaHasta"), last, format!("{first} or later"), message);
     }
 }
@@ -188,7 +206,10 @@ fn period_has_both_ends(case: &Case<'_>, out: &mut Findings<'_>) {
     };
     out.missing(
         self::id_doc(absent),
-        format!("a billed period has two ends, {absent} is not there"),
+        say!(
+            "a billed period has two ends, and {absent} is missing",
+            "un período facturado tiene dos extremos, y falta {absent}"
+        ),
     );
 }
 
@@ -201,14 +222,25 @@ fn payments_do_not_exceed_the_total(case: &Case<'_>, out: &mut Findings<'_>) {
     let due = due.into_iter().flatten().map(crate::Monto::value).max();
     if let Some((paid, due)) = paid.zip(due).filter(|(paid, due)| paid > due) {
         let path = at(&["Encabezado", "IdDoc", "TablaFormasPago"]);
-        out.amount(path, paid, due, "the payments add up to more than the receipt asks for");
+        out.amount(
+            path,
+            paid,
+            due,
+            say!(
+                "the payments add up to more than the receipt asks for",
+                "los pagos suman más de lo que el comprobante cobra"
+            ),
+        );
     }
 }
 
 fn free_gives_no_tax_credit(case: &Case<'_>, out: &mut Findings<'_>) {
     let free = case.document.encabezado.id_doc.tipo_pago == Some(TipoPago::Gratuito);
     if free && case.receipt_type == ReceiptType::E31 {
-        let message = "TipoPago is 3 (free of charge): the buyer cannot use this receipt for tax credit";
+        let message = say!(
+            "TipoPago is 3 (free of charge): the buyer cannot use this receipt for tax credit",
+            "TipoPago es 3 (gratuito): el comprador no puede usar este comprobante como crédito fiscal"
+        );
         out.wrong(id_doc("TipoPago"), message).given(3);
     }
 }
@@ -226,12 +258,18 @@ fn note_carries_income_as_the_original(case: &Case<'_>, out: &mut Findings<'_>) 
     let expected = !matches!(original, E41 | E43 | E47);
     match given {
         None if expected => {
-            let message = format!("the note modifies a receipt of type {original}, which carries TipoIngresos");
+            let message = say!(
+                "the note modifies a receipt of type {original}, which carries TipoIngresos",
+                "la nota modifica un comprobante del tipo {original}, que lleva TipoIngresos"
+            );
             out.missing(id_doc("TipoIngresos"), message)
                 .expected("the code of the modified receipt");
         }
         Some(given) if !expected => {
-            let message = format!("the note modifies a receipt of type {original}, which carries no TipoIngresos");
+            let message = say!(
+                "the note modifies a receipt of type {original}, which carries no TipoIngresos",
+                "la nota modifica un comprobante del tipo {original}, que no lleva TipoIngresos"
+            );
             out.forbidden(id_doc("TipoIngresos"), message).given(given);
         }
         _ => {}
@@ -251,7 +289,10 @@ fn account_belongs_to_a_transfer(case: &Case<'_>, out: &mut Findings<'_>) {
         ("BancoPago", id_doc.banco_pago.is_some()),
     ];
     for (field, _) in given.into_iter().filter(|(_, given)| *given) {
-        let message = format!("{field} describes the account of a payment with FormaPago 2, and there is none");
+        let message = say!(
+            "{field} describes the account of a payment with FormaPago 2, and there is none",
+            "{field} describe la cuenta de un pago con FormaPago 2, y no hay ninguno"
+        );
         out.wrong(self::id_doc(field), message);
     }
 }
@@ -260,7 +301,10 @@ fn range_has_not_expired(case: &Case<'_>, out: &mut Findings<'_>) {
     let expiry = case.document.encabezado.id_doc.fecha_vencimiento_secuencia;
     if let Some(expiry) = expiry.filter(|expiry| *expiry < case.today) {
         let today = case.today;
-        let message = format!("the number's range expired on {expiry}, today is {today}");
+        let message = say!(
+            "the number's range expired on {expiry}, today is {today}",
+            "la secuencia del número venció el {expiry}, hoy es {today}"
+        );
         let path = id_doc("FechaVencimientoSecuencia");
         out.differs(path, expiry, format!("{today} or later"), message);
     }
@@ -268,8 +312,11 @@ fn range_has_not_expired(case: &Case<'_>, out: &mut Findings<'_>) {
 
 fn deferred_sending_needs_permission(case: &Case<'_>, out: &mut Findings<'_>) {
     if let Some(given) = case.document.encabezado.id_doc.indicador_envio_diferido {
-        let message =
-            "IndicadorEnvioDiferido is for issuers whom the authority allowed to send later, others are refused";
+        let message = say!(
+            "IndicadorEnvioDiferido is for issuers whom the authority allowed to send later, others are refused",
+            "IndicadorEnvioDiferido es para emisores a quienes la DGII autorizó a enviar después; a \
+             los demás se les rechaza"
+        );
         out.wrong(id_doc("IndicadorEnvioDiferido"), message).given(given);
     }
 }
@@ -278,7 +325,10 @@ fn issue_is_not_in_the_future(case: &Case<'_>, out: &mut Findings<'_>) {
     let issue = case.document.encabezado.emisor.fecha_emision;
     if let Some(issue) = issue.filter(|issue| *issue > case.today) {
         let today = case.today;
-        let message = format!("FechaEmision {issue} is in the future, in Santo Domingo it is {today}");
+        let message = say!(
+            "FechaEmision {issue} is in the future, in Santo Domingo it is {today}",
+            "FechaEmision {issue} está en el futuro, en Santo Domingo es {today}"
+        );
         let path = emisor("FechaEmision");
         out.differs(path, issue, format!("{today} or earlier"), message);
     }
@@ -299,7 +349,10 @@ fn issue_is_not_long_ago(case: &Case<'_>, out: &mut Findings<'_>) {
     let days = super::references::days_between(issue, case.today);
     if days > DAYS {
         let today = case.today;
-        let message = format!("FechaEmision {issue} is {days} days ago: a receipt is due within 72 hours of its issue");
+        let message = say!(
+            "FechaEmision {issue} is {days} days ago: a receipt is due within 72 hours of its issue",
+            "FechaEmision {issue} fue hace {days} días: un comprobante se envía dentro de las 72 horas de su emisión"
+        );
         out.wrong(emisor("FechaEmision"), message)
             .given(issue)
             .expected(format!("at most {DAYS} days before {today}"));

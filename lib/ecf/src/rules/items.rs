@@ -1,5 +1,6 @@
 //! `DetallesItems`: each line by itself. The excise taxes of a line are in `excise`, retentions in `retentions`.
 
+use ecf_language::{Bilingual, say};
 use rust_decimal::Decimal;
 
 use super::finding::line;
@@ -102,7 +103,10 @@ fn lines_are_numbered_without_gaps(case: &Case<'_>, out: &mut Findings<'_>) {
         let Some(given) = item.numero_linea.filter(|given| *given != expected) else {
             continue;
         };
-        let message = format!("NumeroLinea is {given} on the line that stands at place {expected}");
+        let message = say!(
+            "NumeroLinea is {given} on the line that stands at place {expected}",
+            "NumeroLinea es {given} en la línea que está en el lugar {expected}"
+        );
         out.differs(line(index, &["NumeroLinea"]), given, expected, message);
     }
 }
@@ -127,7 +131,7 @@ fn amount_follows_price_and_quantity(case: &Case<'_>, out: &mut Findings<'_>) {
             given.value(),
             &accepted,
             Tolerance::LINE,
-            &format!("MontoItem is not {}", formula(item)),
+            &say!("MontoItem is not {}", "MontoItem no es {}", formula(item)),
         );
     }
 }
@@ -313,7 +317,10 @@ fn amount_is_the_sum(index: usize, item: &Item, given: &Adjustment<'_>, out: &mu
         let Adjustment {
             amount_name, part_name, ..
         } = given;
-        let message = format!("{amount_name} is not the sum of the {part_name} of the line");
+        let message = say!(
+            "{amount_name} is not the sum of the {part_name} of the line",
+            "{amount_name} no es la suma de los {part_name} de la línea"
+        );
         out.amount(line(index, &[amount_name]), amount.value(), parts, message);
     }
 }
@@ -327,15 +334,20 @@ fn amount_and_table_come_together(index: usize, _: &Item, given: &Adjustment<'_>
     } = given;
     match (given.amount, given.parts.is_empty()) {
         (Some(amount), true) => {
-            let message =
-                format!("{amount_name} {amount} stands without {table_name}: the parts it adds up are due too");
+            let message = say!(
+                "{amount_name} {amount} stands without {table_name}: the parts it adds up are due too",
+                "{amount_name} {amount} está sin {table_name}: también se deben las partes que suma"
+            );
             out.missing(line(index, &[table_name]), message)
                 .expected(format!("{entry_name} entries that add up to {amount}"));
         }
         (None, false) => {
             let finding = out.missing(
                 line(index, &[amount_name]),
-                format!("{table_name} stands without {amount_name}, the sum of its entries"),
+                say!(
+                    "{table_name} stands without {amount_name}, the sum of its entries",
+                    "{table_name} está sin {amount_name}, la suma de sus entradas"
+                ),
             );
             if let Some(parts) = sum(given.parts.iter().map(|part| part.amount)) {
                 finding.expected(parts.to_string());
@@ -350,11 +362,20 @@ fn parts_are_complete(case: &Case<'_>, index: usize, _: &Item, given: &Adjustmen
         // The amount of a percentage is computed once the percentage is given.
         let will_be_computed = case.given.is_some() && part.kind == Some(TipoValor::Porcentaje);
         if part.amount.is_none() && !will_be_computed {
-            let message = format!("{} is due in every {}", given.part_name, given.entry_name);
+            let message = say!(
+                "{} is due in every {}",
+                "falta {}: lo lleva cada {}",
+                given.part_name,
+                given.entry_name
+            );
             out.missing(given.part_path(index, place, given.part_name), message);
         }
         if part.kind == Some(TipoValor::Porcentaje) && part.percentage.is_none() {
-            let message = format!("with %, {} says how many percent", given.percentage_name);
+            let message = say!(
+                "with %, {} says how many percent",
+                "con %, {} dice qué porcentaje",
+                given.percentage_name
+            );
             out.missing(given.part_path(index, place, given.percentage_name), message);
         }
     }
@@ -372,7 +393,11 @@ fn parts_follow_their_percentage(index: usize, item: &Item, given: &Adjustment<'
                 amount.value(),
                 &[expected],
                 Tolerance::LINE,
-                &format!("{} is not {percentage} % of price × quantity", given.part_name),
+                &say!(
+                    "{} is not {percentage} % of price × quantity",
+                    "{} no es el {percentage} % de precio × cantidad",
+                    given.part_name
+                ),
             );
         }
     }
@@ -401,8 +426,9 @@ fn indicator_is_that_of_the_type(case: &Case<'_>, out: &mut Findings<'_>) {
         let Some(given) = item.indicador_facturacion.filter(|given| *given != expected) else {
             continue;
         };
-        let message = format!(
+        let message = say!(
             "every line of type {} has IndicadorFacturacion {expected}",
+            "cada línea del tipo {} tiene IndicadorFacturacion {expected}",
             case.receipt_type
         );
         out.differs(line(index, &["IndicadorFacturacion"]), given, expected, message);
@@ -420,29 +446,47 @@ fn purchase_bills_every_line(case: &Case<'_>, out: &mut Findings<'_>) {
         .enumerate()
         .filter(|(_, item)| item.indicador_facturacion == not_billable)
     {
-        let message = "type 41 has no MontoNoFacturable, so no line can be non-billable";
+        let message = say!(
+            "type 41 has no MontoNoFacturable, so no line can be non-billable",
+            "el tipo 41 no tiene MontoNoFacturable, así que ninguna línea puede ser no facturable"
+        );
         out.differs(line(index, &["IndicadorFacturacion"]), 0, "1, 2, 3 or 4", message);
     }
 }
 
 fn payment_abroad_is_for_services(case: &Case<'_>, out: &mut Findings<'_>) {
     if case.receipt_type == E47 {
-        goods_or_services(case, IndicadorBienoServicio::Servicio, "type 47 pays for services", out);
+        goods_or_services(
+            case,
+            IndicadorBienoServicio::Servicio,
+            &say!("type 47 pays for services", "el tipo 47 paga servicios"),
+            out,
+        );
     }
 }
 
 fn export_is_of_goods(case: &Case<'_>, out: &mut Findings<'_>) {
     if case.receipt_type == E46 {
-        goods_or_services(case, IndicadorBienoServicio::Bien, "type 46 is meant for goods", out);
+        goods_or_services(
+            case,
+            IndicadorBienoServicio::Bien,
+            &say!("type 46 is meant for goods", "el tipo 46 es para bienes"),
+            out,
+        );
     }
 }
 
-fn goods_or_services(case: &Case<'_>, expected: IndicadorBienoServicio, why: &str, out: &mut Findings<'_>) {
+fn goods_or_services(case: &Case<'_>, expected: IndicadorBienoServicio, why: &Bilingual, out: &mut Findings<'_>) {
     for (index, item) in case.lines.iter().enumerate() {
         let Some(given) = item.indicador_bieno_servicio.filter(|given| *given != expected) else {
             continue;
         };
-        let message = format!("{why}: IndicadorBienoServicio {given} is {}", given.words());
+        let message = say!(
+            [why],
+            "{why}: IndicadorBienoServicio {given} is {}",
+            "{why}: IndicadorBienoServicio {given} es {}",
+            given.words()
+        );
         out.differs(line(index, &["IndicadorBienoServicio"]), given, expected, message);
     }
 }

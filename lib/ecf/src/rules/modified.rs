@@ -3,6 +3,7 @@
 //! Credit notes count from their issue, debit notes from their acceptance. So the balance stays sufficient for every
 //! verdict on pending notes.
 
+use ecf_language::{Bilingual, say};
 use rust_decimal::Decimal;
 
 use super::finding::{comprador, referencia, totales};
@@ -126,7 +127,10 @@ pub fn annuls(document: &Document) -> bool {
 
 /// The notice that a note is issued but not sent yet.
 pub fn waits(encf: Encf) -> Violation {
-    let message = format!("the note is sent once {encf}, and every earlier note that it builds on, has its verdict");
+    let message = say!(
+        "the note is sent once {encf}, and every earlier note that it builds on, has its verdict",
+        "la nota se envía cuando {encf}, y cada nota anterior en la que se apoya, tenga su veredicto"
+    );
     let path = referencia("NCFModificado");
     Violation::rejected(path, WAITS.code, "held", message)
         .with_grade(WAITS.grade)
@@ -143,16 +147,29 @@ pub fn check(document: &Document, receipt_type: ReceiptType, modified: &Modified
     same_day(document, modified, &mut Findings::new(&SAME_DAY, &mut violations));
     if modified.is_permanently_invalid() {
         let what = match modified.state {
-            ReceiptState::Rejected => "was rejected by the tax authority and its number is burned".to_owned(),
-            state => format!("is in the state {state} and was never sent"),
+            ReceiptState::Rejected => say!(
+                "was rejected by the tax authority and its number is burned",
+                "fue rechazado por la DGII y su número está quemado"
+            ),
+            state => say!(
+                "is in the state {state} and was never sent",
+                "está en el estado {state} y nunca se envió"
+            ),
         };
-        let message = format!("{encf} {what}: a note modifies a receipt that is accepted");
+        let message = say!(
+            [what],
+            "{encf} {what}: a note modifies a receipt that is accepted",
+            "{encf} {what}: una nota modifica un comprobante aceptado"
+        );
         Findings::new(&VALID, &mut violations)
             .wrong(referencia("NCFModificado"), message)
             .given(modified.state)
             .expected("accepted, conditionally_accepted, or a receipt that may still be");
     } else if modified.annulled {
-        let message = format!("{encf} was annulled by a note with code 1, nothing may follow it");
+        let message = say!(
+            "{encf} was annulled by a note with code 1, nothing may follow it",
+            "{encf} fue anulado por una nota con código 1, nada puede seguirle"
+        );
         Findings::new(&NOTHING_AFTER_ANNULMENT, &mut violations).wrong(referencia("NCFModificado"), message);
     } else {
         amounts(document, receipt_type, encf, modified, &mut violations);
@@ -173,13 +190,22 @@ fn amounts(
     };
     let (amount, balance) = (amount.value(), modified.balance);
     if annuls(document) && modified.has_open_debits {
-        let message = format!("a debit note on {encf} has no verdict yet: annul the receipt after it");
+        let message = say!(
+            "a debit note on {encf} has no verdict yet: annul the receipt after it",
+            "una nota de débito sobre {encf} aún no tiene veredicto: anule el comprobante después"
+        );
         Findings::new(&DEBITS_JUDGED, violations).wrong(referencia("CodigoModificacion"), message);
     } else if annuls(document) && amount != balance {
-        let message = format!("a note with code 1 has the amount that is left of {encf}");
+        let message = say!(
+            "a note with code 1 has the amount that is left of {encf}",
+            "una nota con código 1 lleva el monto que queda de {encf}"
+        );
         Findings::new(&ANNULS_REST, violations).amount(totales("MontoTotal"), amount, balance, message);
     } else if receipt_type == ReceiptType::E34 && amount > balance {
-        let message = format!("the credit note exceeds what is left of {encf}");
+        let message = say!(
+            "the credit note exceeds what is left of {encf}",
+            "la nota de crédito supera lo que queda de {encf}"
+        );
         Findings::new(&WITHIN_BALANCE, violations).amount(totales("MontoTotal"), amount, balance, message);
     }
 }
@@ -197,13 +223,24 @@ fn same_buyer(document: &Document, modified: &Modified<'_>, out: &mut Findings<'
     let path = comprador("RNCComprador");
     match (given, modified.rnc_comprador) {
         (None, Some(expected)) => {
-            let message = format!("the modified receipt was issued to {expected}, and so is its note");
+            let message = say!(
+                "the modified receipt was issued to {expected}, and so is its note",
+                "el comprobante modificado se emitió a {expected}, y su nota también"
+            );
             out.missing(path, message).expected(expected);
         }
         (given, expected) => {
-            let (given, expected) = (given.unwrap_or_default(), expected.unwrap_or("no RNCComprador"));
-            let message = format!("the buyer is {given}, the modified receipt has {expected}: both have one buyer");
-            out.differs(path, given, expected, message);
+            let wanted = match expected {
+                Some(expected) => Bilingual::same(expected.to_owned()),
+                None => say!("no RNCComprador", "ningún RNCComprador"),
+            };
+            let given = given.unwrap_or_default();
+            let message = say!(
+                [wanted],
+                "the buyer is {given}, the modified receipt has {wanted}: both have one buyer",
+                "el comprador es {given}, el comprobante modificado tiene {wanted}: ambos llevan el mismo comprador"
+            );
+            out.differs(path, given, &wanted.en, message);
         }
     }
 }
@@ -212,7 +249,10 @@ fn same_day(document: &Document, modified: &Modified<'_>, out: &mut Findings<'_>
     let given = document.informacion_referencia.fecha_ncf_modificado;
     if let Some(given) = given.filter(|given| *given != modified.fecha_emision) {
         let expected = modified.fecha_emision;
-        let message = format!("FechaNCFModificado is {given}, the modified receipt is of {expected}");
+        let message = say!(
+            "FechaNCFModificado is {given}, the modified receipt is of {expected}",
+            "FechaNCFModificado es {given}, el comprobante modificado es del {expected}"
+        );
         out.differs(referencia("FechaNCFModificado"), given, expected, message);
     }
 }

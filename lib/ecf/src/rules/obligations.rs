@@ -195,7 +195,7 @@ mod tests {
     fn c6_nothing_is_said_beside_the_finding_that_a_field_is_not_allowed() {
         let at = |path: &str, code, kind| {
             let path = path.split('/').map(str::to_owned).collect();
-            Violation::rejected(path, code, kind, "")
+            Violation::rejected(path, code, kind, ecf_language::Bilingual::default())
         };
         let mut found = vec![
             at("DetallesItems/Item/0/GradosAlcohol", "ISC-04", "missing"),

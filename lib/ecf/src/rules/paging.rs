@@ -1,5 +1,7 @@
 //! `Paginacion`: the pages of the printed representation and their subtotals.
 
+use ecf_language::{Bilingual, say};
+
 use super::finding::{Path, at, id_doc};
 use super::{Case, Findings, Rule, ZERO, sum};
 use crate::Monto;
@@ -59,8 +61,11 @@ fn count_and_pages_come_together(case: &Case<'_>, out: &mut Findings<'_>) {
     // TotalPaginas must exceed 1, so a single page has no valid number. The number is reported first: if only the page
     // were removed, the number would require pages again.
     if pages(case).len() == 1 {
-        let message =
-            "TotalPaginas and Paginacion are for receipts of two pages or more, and Paginacion has one Pagina";
+        let message = say!(
+            "TotalPaginas and Paginacion are for receipts of two pages or more, and Paginacion has one Pagina",
+            "TotalPaginas y Paginacion son para comprobantes de dos páginas o más, y Paginacion tiene \
+             una sola Pagina"
+        );
         let path = said.map_or_else(|| at(&["Paginacion"]), |_| id_doc("TotalPaginas"));
         out.forbidden(path, message)
             .expected("neither TotalPaginas nor Paginacion, or all pages");
@@ -68,13 +73,19 @@ fn count_and_pages_come_together(case: &Case<'_>, out: &mut Findings<'_>) {
     }
     match said {
         Some(count) if pages(case).is_empty() => {
-            let message = format!("TotalPaginas is {count}, so Paginacion must tell the {count} pages");
+            let message = say!(
+                "TotalPaginas is {count}, so Paginacion must list the {count} pages",
+                "TotalPaginas es {count}, así que Paginacion debe traer las {count} páginas"
+            );
             out.missing(at(&["Paginacion"]), message)
                 .expected(format!("{count} Pagina entries, or no TotalPaginas"));
         }
         None if !pages(case).is_empty() => {
             let count = pages(case).len();
-            let message = format!("Paginacion tells {count} pages, so TotalPaginas is due");
+            let message = say!(
+                "Paginacion lists {count} pages, so TotalPaginas is due",
+                "Paginacion trae {count} páginas, así que se debe TotalPaginas"
+            );
             out.missing(id_doc("TotalPaginas"), message).expected(count.to_string());
         }
         _ => {}
@@ -85,7 +96,10 @@ fn pages_are_as_many_as_said(case: &Case<'_>, out: &mut Findings<'_>) {
     let count = pages(case).len();
     let said = case.document.encabezado.id_doc.total_paginas;
     if let Some(said) = said.filter(|said| count > 1 && usize::try_from(*said) != Ok(count)) {
-        let message = format!("TotalPaginas is {said}, and Paginacion has {count} Pagina entries");
+        let message = say!(
+            "TotalPaginas is {said}, and Paginacion has {count} Pagina entries",
+            "TotalPaginas es {said}, y Paginacion tiene {count} entradas Pagina"
+        );
         out.differs(id_doc("TotalPaginas"), said, count, message);
     }
 }
@@ -93,11 +107,16 @@ fn pages_are_as_many_as_said(case: &Case<'_>, out: &mut Findings<'_>) {
 fn pages_are_numbered_without_gaps(case: &Case<'_>, out: &mut Findings<'_>) {
     for ((index, given), expected) in pages(case).iter().enumerate().zip(1_u32..) {
         if given.pagina_no != Some(expected) {
-            let told = given
-                .pagina_no
-                .map_or_else(|| "absent".to_owned(), |number| number.to_string());
-            let message = format!("PaginaNo is {told} on the page that stands at place {expected}");
-            out.differs(page(index, "PaginaNo"), told, expected, message);
+            let number = match given.pagina_no {
+                Some(number) => Bilingual::same(number.to_string()),
+                None => say!("absent", "omitido"),
+            };
+            let message = say!(
+                [number],
+                "PaginaNo is {number} on the page that stands at place {expected}",
+                "PaginaNo es {number} en la página que está en el lugar {expected}"
+            );
+            out.differs(page(index, "PaginaNo"), &number.en, expected, message);
         }
     }
 }
@@ -112,20 +131,27 @@ fn pages_show_every_line(case: &Case<'_>, out: &mut Findings<'_>) {
             } else {
                 "NoLineaHasta"
             };
-            out.missing(page(index, absent), format!("{absent} is due in every Pagina"));
+            out.missing(
+                page(index, absent),
+                say!("{absent} is due in every Pagina", "cada Pagina lleva {absent}"),
+            );
             return;
         };
         if first != next {
-            let message = format!(
+            let message = say!(
                 "the page starts with line {first}, the one before ended with {}",
+                "la página empieza con la línea {first}, la anterior terminó con la {}",
                 next - 1
             );
             out.differs(page(index, "NoLineaDesde"), first, next, message);
             return;
         }
         if last < first || last > last_line {
-            let message =
-                format!("the page ends with line {last}, but it starts with {first} and the last line is {last_line}");
+            let message = say!(
+                "the page ends with line {last}, but it starts with {first} and the last line is {last_line}",
+                "la página termina con la línea {last}, pero empieza con la {first} y la última línea \
+                 es la {last_line}"
+            );
             let expected = format!("{first} to {last_line}");
             out.differs(page(index, "NoLineaHasta"), last, expected, message);
             return;
@@ -134,7 +160,11 @@ fn pages_show_every_line(case: &Case<'_>, out: &mut Findings<'_>) {
     }
     let ends_early = !pages(case).is_empty() && next <= last_line;
     if ends_early {
-        let message = format!("the pages end with line {}, the last line is {last_line}", next - 1);
+        let message = say!(
+            "the pages end with line {}, the last line is {last_line}",
+            "las páginas terminan con la línea {}, la última línea es la {last_line}",
+            next - 1
+        );
         let index = pages(case).len() - 1;
         out.differs(page(index, "NoLineaHasta"), next - 1, last_line, message);
     }
@@ -192,7 +222,10 @@ fn amounts_follow_the_lines(case: &Case<'_>, out: &mut Findings<'_>) {
                 stated.value(),
                 &[expected],
                 case.tolerance,
-                &format!("{name} is not what the lines of the page give"),
+                &say!(
+                    "{name} is not what the lines of the page give",
+                    "{name} no es lo que dan las líneas de la página"
+                ),
             );
             is_refused |= found.is_some_and(|finding| finding.grade() > Grade::Notice);
         }
@@ -211,6 +244,9 @@ fn pages_add_up_to_the_total(case: &Case<'_>, out: &mut Findings<'_>) {
         pages,
         &[total],
         case.tolerance,
-        "the MontoSubtotalPagina do not add up to MontoTotal",
+        &say!(
+            "the MontoSubtotalPagina do not add up to MontoTotal",
+            "los MontoSubtotalPagina no suman MontoTotal"
+        ),
     );
 }

@@ -1,5 +1,7 @@
 //! `Emisor` and `Comprador`: which party must be named, with which identity, and whether the places match.
 
+use ecf_language::say;
+
 use super::finding::{Path, comprador, emisor};
 use super::{Case, Findings, Rule};
 use crate::ReceiptType::{E31, E32, E33, E34, E41, E44, E45, E46};
@@ -74,8 +76,12 @@ fn has_name(case: &Case<'_>) -> bool {
 
 fn large_consumer_invoice_identifies_the_buyer(case: &Case<'_>, out: &mut Findings<'_>) {
     if case.receipt_type == E32 && is_large(case) && !has_identity(case) {
-        let message = "a consumer invoice of RD$250,000.00 or more needs the buyer's RNCComprador, or \
-                       IdentificadorExtranjero for a foreigner without a Dominican number";
+        let message = say!(
+            "a consumer invoice of RD$250,000.00 or more needs the buyer's RNCComprador, or \
+                       IdentificadorExtranjero for a foreigner without a Dominican number",
+            "una Factura de Consumo de RD$250,000.00 o más necesita el RNCComprador del comprador, o \
+         IdentificadorExtranjero para un extranjero sin número dominicano"
+        );
         out.missing(comprador("RNCComprador"), message)
             .expected("RNCComprador or IdentificadorExtranjero");
     }
@@ -83,7 +89,10 @@ fn large_consumer_invoice_identifies_the_buyer(case: &Case<'_>, out: &mut Findin
 
 fn large_consumer_invoice_names_the_buyer(case: &Case<'_>, out: &mut Findings<'_>) {
     if case.receipt_type == E32 && is_large(case) && !has_name(case) {
-        let message = "a consumer invoice of RD$250,000.00 or more needs the buyer's RazonSocialComprador";
+        let message = say!(
+            "a consumer invoice of RD$250,000.00 or more needs the buyer's RazonSocialComprador",
+            "una Factura de Consumo de RD$250,000.00 o más necesita la RazonSocialComprador del comprador"
+        );
         out.missing(comprador("RazonSocialComprador"), message);
     }
 }
@@ -99,7 +108,10 @@ fn identities_exclude_each_other(case: &Case<'_>, out: &mut Findings<'_>) {
         if case.presence(&comprador("RNCComprador")) == Some(Presence::Forbidden) {
             return;
         }
-        let message = format!("a buyer with RNCComprador {rnc} has no IdentificadorExtranjero beside it");
+        let message = say!(
+            "a buyer with RNCComprador {rnc} has no IdentificadorExtranjero beside it",
+            "un comprador con RNCComprador {rnc} no lleva además IdentificadorExtranjero"
+        );
         out.forbidden(comprador("IdentificadorExtranjero"), message)
             .given(foreign)
             .expected("one of RNCComprador and IdentificadorExtranjero");
@@ -108,7 +120,11 @@ fn identities_exclude_each_other(case: &Case<'_>, out: &mut Findings<'_>) {
 
 fn special_regime_identifies_the_buyer(case: &Case<'_>, out: &mut Findings<'_>) {
     if case.receipt_type == E44 && !has_identity(case) {
-        let message = "type 44 needs the buyer's RNCComprador, or IdentificadorExtranjero for a foreign diplomat";
+        let message = say!(
+            "type 44 needs the buyer's RNCComprador, or IdentificadorExtranjero for a foreign diplomat",
+            "el tipo 44 necesita el RNCComprador del comprador, o IdentificadorExtranjero para un \
+         diplomático extranjero"
+        );
         out.missing(comprador("RNCComprador"), message)
             .expected("RNCComprador or IdentificadorExtranjero");
     }
@@ -123,13 +139,18 @@ fn note_identifies_the_buyer_of_the_original(case: &Case<'_>, out: &mut Findings
     let buyer = &case.document.encabezado.comprador;
     let large_credit = original == E32 && case.receipt_type == E34 && is_large(case);
     if matches!(original, E31 | E41 | E45) && buyer.rnc_comprador.is_none() {
-        let message = format!("the note modifies a receipt of type {original}, so it needs the same RNCComprador");
+        let message = say!(
+            "the note modifies a receipt of type {original}, so it needs the same RNCComprador",
+            "la nota modifica un comprobante del tipo {original}, así que necesita el mismo RNCComprador"
+        );
         out.missing(comprador("RNCComprador"), message)
             .expected("the RNCComprador of the modified receipt");
     } else if (original == E44 || large_credit) && !has_identity(case) {
-        let message = format!(
+        let message = say!(
             "the note modifies a receipt of type {original}, so it needs the same RNCComprador or \
-             IdentificadorExtranjero"
+             IdentificadorExtranjero",
+            "la nota modifica un comprobante del tipo {original}, así que necesita el mismo \
+             RNCComprador o IdentificadorExtranjero"
         );
         out.missing(comprador("RNCComprador"), message)
             .expected("RNCComprador or IdentificadorExtranjero of the modified receipt");
@@ -142,7 +163,10 @@ fn note_names_the_buyer_of_the_original(case: &Case<'_>, out: &mut Findings<'_>)
     };
     let large_credit = original == E32 && case.receipt_type == E34 && is_large(case);
     if (matches!(original, E31 | E41 | E44 | E45 | E46) || large_credit) && !has_name(case) {
-        let message = format!("the note modifies a receipt of type {original}, so it names the same buyer");
+        let message = say!(
+            "the note modifies a receipt of type {original}, so it names the same buyer",
+            "la nota modifica un comprobante del tipo {original}, así que nombra al mismo comprador"
+        );
         out.missing(comprador("RazonSocialComprador"), message)
             .expected("the RazonSocialComprador of the modified receipt");
     }
@@ -178,19 +202,28 @@ fn place_fits(
     out: &mut Findings<'_>,
 ) {
     if let Some(given) = provincia.filter(|given| !given.is_provincia()) {
-        let message = format!("{given} is {}, not a province", given.words());
+        let message = say!(
+            "{given} is {}, not a province",
+            "{given} es {}, no una provincia",
+            given.words()
+        );
         out.differs(provincia_path, given, given.provincia(), message);
         return;
     }
     let Some(given) = municipio else { return };
     if given.is_provincia() {
-        let message = format!("{given} is {}, not a municipality", given.words());
+        let message = say!(
+            "{given} is {}, not a municipality",
+            "{given} es {}, no un municipio",
+            given.words()
+        );
         out.wrong(municipio_path, message)
             .given(given)
             .expected("the code of a municipality or municipal district");
     } else if let Some(provincia) = provincia.filter(|provincia| given.provincia() != *provincia) {
-        let message = format!(
+        let message = say!(
             "{given} {} lies in {} {}, not in {provincia} {}",
+            "{given} {} está en {} {}, no en {provincia} {}",
             given.words(),
             given.provincia(),
             given.provincia().words(),

@@ -1,5 +1,6 @@
 //! Percentages that were given as fractions.
 
+use ecf_language::say;
 use rust_decimal::Decimal;
 
 use super::finding::{Path, at, line};
@@ -59,7 +60,10 @@ fn report(given: Option<&Porcentaje>, path: impl FnOnce() -> Path, out: &mut Fin
     let is_fraction = |given: &Decimal| !given.is_zero() && *given < Decimal::ONE;
     if let Some(given) = given.map(Porcentaje::value).filter(is_fraction) {
         let percent = (given * Decimal::ONE_HUNDRED).normalize();
-        let message = format!("{given} is less than one percent: if {percent} percent is meant, write {percent}");
+        let message = say!(
+            "{given} is less than one percent: if {percent} percent is meant, write {percent}",
+            "{given} es menos de uno por ciento: si se trata de {percent} por ciento, escriba {percent}"
+        );
         out.wrong(path(), message).given(given).expected(percent.to_string());
     }
 }

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use ecf_language::{Bilingual, Say};
 use thiserror::Error;
 
 use crate::Environment;
@@ -22,6 +23,15 @@ pub enum OnConditional {
 pub struct UnknownPolicy {
     /// The text as received.
     pub given: String,
+}
+
+impl Say for UnknownPolicy {
+    fn say(&self) -> Bilingual {
+        Bilingual::of(
+            self,
+            format!("on_conditional {:?} no es uno de refuse, warn", self.given),
+        )
+    }
 }
 
 impl OnConditional {
@@ -84,7 +94,7 @@ mod tests {
     use super::*;
 
     fn graded(grade: Grade) -> Violation {
-        Violation::rejected(Vec::new(), "LINEA-02", "value_error", "").with_grade(grade)
+        Violation::rejected(Vec::new(), "LINEA-02", "value_error", Bilingual::default()).with_grade(grade)
     }
 
     #[test]

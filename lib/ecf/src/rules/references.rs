@@ -1,6 +1,8 @@
 //! `InformacionReferencia`: notes (33, 34), replacements of contingency receipts (code 4), references to consumer
 //! invoices (code 5). Rules that need the modified receipt itself are in [`modified`](super::modified).
 
+use ecf_language::say;
+
 use super::finding::{at, id_doc, referencia, totales};
 use super::{Case, Findings, Rule, ZERO};
 use crate::ReceiptType::{E31, E32, E33, E34};
@@ -157,8 +159,9 @@ fn code_is_allowed_in_the_type(case: &Case<'_>, out: &mut Findings<'_>) {
         _ => (code == CodigoModificacion::ReemplazaContingencia, "4"),
     };
     if !allowed {
-        let message = format!(
+        let message = say!(
             "CodigoModificacion {code} ({}) is not allowed in type {}",
+            "CodigoModificacion {code} ({}) no se permite en el tipo {}",
             code.words(),
             case.receipt_type
         );
@@ -169,7 +172,11 @@ fn code_is_allowed_in_the_type(case: &Case<'_>, out: &mut Findings<'_>) {
 fn debit_note_annuls_nothing(case: &Case<'_>, out: &mut Findings<'_>) {
     let annuls = reference(case).codigo_modificacion == Some(CodigoModificacion::Anula);
     if case.receipt_type == E33 && annuls {
-        let message = "a debit note cannot annul a receipt: that is a credit note, type 34, with code 1";
+        let message = say!(
+            "a debit note cannot annul a receipt: that is a credit note, type 34, with code 1",
+            "una nota de débito no puede anular un comprobante: eso lo hace una nota de crédito, tipo 34, \
+         con código 1"
+        );
         out.differs(referencia("CodigoModificacion"), 1, "3", message);
     }
 }
@@ -182,7 +189,10 @@ fn note_is_on_an_original(case: &Case<'_>, out: &mut Findings<'_>) {
     }
     let number = reference(case).ncf_modificado.as_ref();
     if let Some(number) = number.filter(|number| type_of(number).is_some_and(ReceiptType::is_note)) {
-        let message = format!("{number} is a note itself: a note names the original receipt");
+        let message = say!(
+            "{number} is a note itself: a note names the original receipt",
+            "{number} es una nota: una nota nombra el comprobante original"
+        );
         out.differs(
             referencia("NCFModificado"),
             number,
@@ -201,12 +211,20 @@ fn replacement_is_of_an_equivalent_paper_receipt(case: &Case<'_>, out: &mut Find
     };
     let path = referencia("NCFModificado");
     if number.encf().is_some() {
-        let message = format!("code 4 replaces a paper receipt, {number} is electronic");
+        let message = say!(
+            "code 4 replaces a paper receipt, {number} is electronic",
+            "el código 4 reemplaza un comprobante de papel, {number} es electrónico"
+        );
         out.differs(path, number, "a paper number of series B", message);
     } else if number.as_str().starts_with('B') && paper_equivalent(number) != Some(case.receipt_type) {
-        let replaced = paper_equivalent(number).map_or_else(|| "no type".to_owned(), |other| format!("type {other}"));
-        let message = format!(
+        let replaced = match paper_equivalent(number) {
+            Some(other) => say!("type {other}", "el tipo {other}"),
+            None => say!("no type", "ningún tipo"),
+        };
+        let message = say!(
+            [replaced],
             "{} is replaced by {replaced}, this receipt is of type {}",
+            "{} se reemplaza por {replaced}, este comprobante es del tipo {}",
             &number.as_str()[..3],
             case.receipt_type
         );
@@ -222,7 +240,10 @@ fn paper_code_exists(case: &Case<'_>, out: &mut Findings<'_>) {
     };
     let exists = |code: &str| code == "12" || ReceiptType::of_paper(code).is_some();
     if let Some(code) = paper_code(number).filter(|code| !exists(code)) {
-        let message = format!("{number} is a paper number of type B{code}, which does not exist: is it typed wrong?");
+        let message = say!(
+            "{number} is a paper number of type B{code}, which does not exist: is it typed wrong?",
+            "{number} es un número de papel del tipo B{code}, que no existe: ¿está mal escrito?"
+        );
         out.differs(
             referencia("NCFModificado"),
             number,
@@ -248,14 +269,26 @@ fn replacement_is_in_time(case: &Case<'_>, out: &mut Findings<'_>) {
     if days <= DAYS_TO_REPLACE {
         return;
     }
-    let terms = "paper may be issued for 15 calendar days after the contingency was declared in the authority's portal, \
-                 and each receipt is replaced within 30 calendar days after its end";
+    let terms = say!(
+        "paper may be issued for 15 calendar days after the contingency was declared in the authority's portal, \
+                 and each receipt is replaced within 30 calendar days after its end",
+        "se puede emitir en papel durante 15 días calendario desde que la contingencia se declaró en la \
+     Oficina Virtual de la DGII, y cada comprobante se reemplaza dentro de los 30 días calendario \
+     después de su fin"
+    );
     let message = if days > DAYS_ON_PAPER + DAYS_TO_REPLACE {
-        format!("the paper receipt of {paper} is {days} days old, more than the 45 that the terms allow: {terms}")
+        say!(
+            [terms],
+            "the paper receipt of {paper} is {days} days old, more than the 45 that the terms allow: {terms}",
+            "el comprobante de papel del {paper} tiene {days} días, más de los 45 que permiten los plazos: {terms}"
+        )
     } else {
-        format!(
-            "the paper receipt of {paper} is {days} days old: it is replaced in time only if the contingency ended at most \
-             30 days ago; {terms}"
+        say!(
+            [terms],
+            "the paper receipt of {paper} is {days} days old: it is replaced in time only if the contingency ended \
+             at most 30 days ago; {terms}",
+            "el comprobante de papel del {paper} tiene {days} días: se reemplaza a tiempo solo si la contingencia \
+             terminó hace 30 días o menos; {terms}"
         )
     };
     out.wrong(referencia("FechaNCFModificado"), message).given(paper);
@@ -273,9 +306,11 @@ pub(crate) fn advise_indicator(document: &Document, violations: &mut [Violation]
         .filter(|violation| violation.kind == "missing" && violation.path == path);
     for violation in missing {
         let expected = indicador_nota_credito(issue, modified);
-        violation.message = format!(
-            "IndicadorNotaCredito is mandatory in type 34: the note of {issue} comes {} calendar days after the receipt of \
-             {modified}, so it is {expected} ({})",
+        violation.message = say!(
+            "IndicadorNotaCredito is mandatory in type 34: the note of {issue} comes {} calendar days after the \
+             receipt of {modified}, so it is {expected} ({})",
+            "IndicadorNotaCredito es obligatorio en el tipo 34: la nota del {issue} viene {} días calendario después \
+             del comprobante del {modified}, así que es {expected} ({})",
             days_between(modified, issue),
             expected.words()
         );
@@ -290,7 +325,10 @@ fn reference_is_to_a_consumer_invoice(case: &Case<'_>, out: &mut Findings<'_>) {
     let number = reference(case).ncf_modificado.as_ref();
     let other = |number: &&Ncf| type_of(number).is_some_and(|other| other != E32);
     if let Some(number) = number.filter(other) {
-        let message = format!("code 5 refers to a consumer invoice, {number} is none");
+        let message = say!(
+            "code 5 refers to a consumer invoice, {number} is none",
+            "el código 5 se refiere a una Factura de Consumo, {number} no lo es"
+        );
         out.differs(
             referencia("NCFModificado"),
             number,
@@ -307,7 +345,10 @@ fn days<'a>(case: &Case<'a>) -> Option<(Fecha, Fecha)> {
 
 fn modified_receipt_is_older(case: &Case<'_>, out: &mut Findings<'_>) {
     if let Some((modified, issue)) = days(case).filter(|(modified, issue)| modified > issue) {
-        let message = format!("FechaNCFModificado {modified} is after FechaEmision {issue}");
+        let message = say!(
+            "FechaNCFModificado {modified} is after FechaEmision {issue}",
+            "FechaNCFModificado {modified} es posterior a FechaEmision {issue}"
+        );
         let path = referencia("FechaNCFModificado");
         out.differs(path, modified, format!("{issue} or earlier"), message);
     }
@@ -321,9 +362,11 @@ fn indicator_follows_the_days(case: &Case<'_>, out: &mut Findings<'_>) {
     let expected = indicador_nota_credito(issue, modified);
     if given != expected {
         let days = days_between(modified, issue);
-        let message = format!(
-            "the note of {issue} comes {days} calendar days after the receipt of {modified}, so IndicadorNotaCredito is \
-             {expected} ({})",
+        let message = say!(
+            "the note of {issue} comes {days} calendar days after the receipt of {modified}, so IndicadorNotaCredito \
+             is {expected} ({})",
+            "la nota del {issue} viene {days} días calendario después del comprobante del {modified}, así que \
+             IndicadorNotaCredito es {expected} ({})",
             expected.words()
         );
         out.differs(id_doc("IndicadorNotaCredito"), given, expected, message);
@@ -335,9 +378,11 @@ fn late_credit_gives_no_itbis_back(case: &Case<'_>, out: &mut Findings<'_>) {
     let late = header.id_doc.indicador_nota_credito == Some(IndicadorNotaCredito::MasDeTreintaDias);
     let itbis = header.totales.total_itbis.as_ref();
     if let Some(itbis) = itbis.filter(|itbis| late && !itbis.value().is_zero()) {
-        let message = format!(
+        let message = say!(
             "the note comes more than 30 days after what it modifies: its ITBIS of {itbis} does not reduce what the \
-             issuer owes, the price can be refunded without it"
+             issuer owes, the price can be refunded without it",
+            "la nota viene más de 30 días después de lo que modifica: su ITBIS de {itbis} no reduce \
+             lo que el emisor debe, el precio se puede devolver sin él"
         );
         out.wrong(totales("TotalITBIS"), message).given(itbis);
     }
@@ -356,7 +401,10 @@ fn correction_of_text_has_no_amount(case: &Case<'_>, out: &mut Findings<'_>) {
         .monto_total()
         .filter(|total| has_code(case, &[CodigoModificacion::CorrigeTexto]) && !total.is_zero())
     {
-        let message = "CodigoModificacion is 2 (text), which changes no amount";
+        let message = say!(
+            "CodigoModificacion is 2 (text), which changes no amount",
+            "CodigoModificacion es 2 (texto), que no cambia ningún monto"
+        );
         out.amount(totales("MontoTotal"), total, ZERO, message);
     }
 }
@@ -367,7 +415,10 @@ fn correction_of_amounts_has_one(case: &Case<'_>, out: &mut Findings<'_>) {
         .monto_total()
         .filter(|total| has_code(case, &codes) && total.is_zero())
     {
-        let message = "the note corrects or annuls an amount, and MontoTotal is 0.00";
+        let message = say!(
+            "the note corrects or annuls an amount, and MontoTotal is 0.00",
+            "la nota corrige o anula un monto, y MontoTotal es 0.00"
+        );
         out.wrong(totales("MontoTotal"), message)
             .given(total)
             .expected("more than zero, or code 2 for a correction of text");
@@ -378,8 +429,11 @@ fn other_taxpayer_is_another(case: &Case<'_>, out: &mut Findings<'_>) {
     let issuer = case.document.encabezado.emisor.rnc_emisor.as_ref();
     let other = reference(case).rnc_otro_contribuyente.as_ref();
     if let Some(other) = other.filter(|other| issuer == Some(*other)) {
-        let message =
-            "RNCOtroContribuyente names the issuer itself: it is for taxpayers that were dissolved, merged or split";
+        let message = say!(
+            "RNCOtroContribuyente names the issuer itself: it is for taxpayers that were dissolved, merged or split",
+            "RNCOtroContribuyente nombra al propio emisor: es para contribuyentes disueltos, \
+             fusionados o escindidos"
+        );
         out.wrong(referencia("RNCOtroContribuyente"), message).given(other);
     }
 }
@@ -398,14 +452,20 @@ fn reference_is_complete(case: &Case<'_>, out: &mut Findings<'_>) {
     for (field, _) in fields.into_iter().filter(|(_, there)| !there) {
         out.missing(
             at(&["InformacionReferencia", field]),
-            format!("a reference to another receipt comes with {field}"),
+            say!(
+                "a reference to another receipt comes with {field}",
+                "una referencia a otro comprobante lleva {field}"
+            ),
         );
     }
 }
 
 fn correction_of_text_is_a_credit_note(case: &Case<'_>, out: &mut Findings<'_>) {
     if case.receipt_type == E33 && has_code(case, &[CodigoModificacion::CorrigeTexto]) {
-        let message = "a correction of text changes no amount: it is usually a credit note, type 34";
+        let message = say!(
+            "a correction of text changes no amount: it is usually a credit note, type 34",
+            "una corrección de texto no cambia ningún monto: suele ser una nota de crédito, tipo 34"
+        );
         out.wrong(referencia("CodigoModificacion"), message).given(2);
     }
 }

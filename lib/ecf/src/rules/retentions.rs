@@ -1,6 +1,7 @@
 //! Taxes that the payer withholds: on the lines, and in the totals. Their rates are not checked, because the payer
 //! decides them.
 
+use ecf_language::say;
 use rust_decimal::Decimal;
 
 use super::finding::{line, totales};
@@ -90,7 +91,10 @@ fn lines_do_not_collect_ahead(case: &Case<'_>, out: &mut Findings<'_>) {
         let indicator = item.retencion.indicador_agente_retenciono_percepcion;
         if indicator == Some(IndicadorAgenteRetencionoPercepcion::Percepcion) {
             let path = line(index, &["Retencion", "IndicadorAgenteRetencionoPercepcion"]);
-            let message = "perception (2) is not in force: what is withheld is a retention (1)";
+            let message = say!(
+                "perception (2) is not in force: what is withheld is a retention (1)",
+                "la percepción (2) no está vigente: lo que se retiene es una retención (1)"
+            );
             out.differs(path, 2, 1, message);
         }
     }
@@ -104,7 +108,10 @@ fn purchase_withholds_income_tax_from_services_only(case: &Case<'_>, out: &mut F
         let goods = item.indicador_bieno_servicio == Some(IndicadorBienoServicio::Bien);
         if let Some(given) = item.retencion.monto_isr_retenido.as_ref().filter(|_| goods) {
             let path = line(index, &["Retencion", "MontoISRRetenido"]);
-            let message = "income tax is withheld from services (IndicadorBienoServicio 2), and the line is of goods";
+            let message = say!(
+                "income tax is withheld from services (IndicadorBienoServicio 2), and the line is of goods",
+                "el ISR se retiene de servicios (IndicadorBienoServicio 2), y la línea es de bienes"
+            );
             out.forbidden(path, message).given(given);
         }
     }
@@ -117,7 +124,10 @@ fn purchase_says_the_itbis_withheld(case: &Case<'_>, out: &mut Findings<'_>) {
     for (index, item) in withholding(case) {
         if item.retencion.monto_itbis_retenido.is_none() {
             let path = line(index, &["Retencion", "MontoITBISRetenido"]);
-            let message = "a line of type 41 says the ITBIS that is withheld, 0.00 when it is exempt";
+            let message = say!(
+                "a line of type 41 says the ITBIS that is withheld, 0.00 when it is exempt",
+                "una línea del tipo 41 dice el ITBIS que se retiene, 0.00 si es exenta"
+            );
             out.missing(path, message).expected("an amount, or 0.00");
         }
     }
@@ -131,7 +141,13 @@ fn purchase_of_services_withholds_income_tax(case: &Case<'_>, out: &mut Findings
         let service = item.indicador_bieno_servicio == Some(IndicadorBienoServicio::Servicio);
         if service && item.retencion.monto_isr_retenido.is_none() {
             let path = line(index, &["Retencion", "MontoISRRetenido"]);
-            out.missing(path, "income tax is usually withheld from services of type 41");
+            out.missing(
+                path,
+                say!(
+                    "income tax is usually withheld from services of type 41",
+                    "de los servicios del tipo 41 se suele retener el ISR"
+                ),
+            );
         }
     }
 }
@@ -143,7 +159,10 @@ fn retention_has_an_amount(case: &Case<'_>, out: &mut Findings<'_>) {
     for (index, item) in withholding(case) {
         if item.retencion.monto_itbis_retenido.is_none() && item.retencion.monto_isr_retenido.is_none() {
             let path = line(index, &["Retencion", "MontoITBISRetenido"]);
-            let message = "the line withholds, so MontoITBISRetenido or MontoISRRetenido says how much";
+            let message = say!(
+                "the line withholds, so MontoITBISRetenido or MontoISRRetenido says how much",
+                "la línea lleva una retención, así que MontoITBISRetenido o MontoISRRetenido dice cuánto"
+            );
             out.missing(path, message)
                 .expected("MontoITBISRetenido or MontoISRRetenido");
         }
@@ -163,9 +182,11 @@ fn exempt_lines_withhold_no_itbis(case: &Case<'_>, out: &mut Findings<'_>) {
         let withheld = withheld.filter(|_| retencion.indicador_agente_retenciono_percepcion != perception);
         if let Some(given) = withheld.filter(|withheld| !withheld.value().is_zero()) {
             let path = line(index, &["Retencion", "MontoITBISRetenido"]);
-            let message = format!(
-                "the line is exempt (IndicadorFacturacion 4), so no ITBIS can be withheld from it: MontoITBISRetenido is \
-                 0.00, not {given}"
+            let message = say!(
+                "the line is exempt (IndicadorFacturacion 4), so no ITBIS can be withheld from it: \
+                 MontoITBISRetenido is 0.00, not {given}",
+                "la línea es exenta (IndicadorFacturacion 4), así que no se le puede retener ITBIS: \
+                 MontoITBISRetenido es 0.00, no {given}"
             );
             out.differs(path, given, ZERO, message);
         }
@@ -182,7 +203,10 @@ fn itbis_withheld_is_within_the_tax(case: &Case<'_>, out: &mut Findings<'_>) {
             continue;
         };
         if given.value() > tax.value() + CENT {
-            let message = format!("MontoITBISRetenido {given} is more than the ITBIS of the line, {tax}");
+            let message = say!(
+                "MontoITBISRetenido {given} is more than the ITBIS of the line, {tax}",
+                "MontoITBISRetenido {given} es más que el ITBIS de la línea, {tax}"
+            );
             let path = line(index, &["Retencion", "MontoITBISRetenido"]);
             out.differs(path, given, format!("at most {tax}"), message);
         }
@@ -197,7 +221,10 @@ fn income_tax_withheld_is_within_the_amount(case: &Case<'_>, out: &mut Findings<
             continue;
         };
         if *given > amount {
-            let message = format!("MontoISRRetenido {given} is more than the line comes to, {amount}");
+            let message = say!(
+                "MontoISRRetenido {given} is more than the line comes to, {amount}",
+                "MontoISRRetenido {given} es más que el monto de la línea, {amount}"
+            );
             let path = line(index, &["Retencion", "MontoISRRetenido"]);
             out.differs(path, given, format!("at most {amount}"), message);
         }
@@ -224,7 +251,10 @@ fn totals_are_the_sums(case: &Case<'_>, out: &mut Findings<'_>) {
     for (name, stated, lines) in totals(case) {
         let Some(stated) = stated else { continue };
         let expected = lines.unwrap_or(ZERO);
-        let what = format!("{name} is not the sum of what the lines withhold");
+        let what = say!(
+            "{name} is not the sum of what the lines withhold",
+            "{name} no es la suma de lo que retienen las líneas"
+        );
         out.tolerated(|| totales(name), stated.value(), &[expected], case.tolerance, &what);
     }
 }
@@ -232,8 +262,14 @@ fn totals_are_the_sums(case: &Case<'_>, out: &mut Findings<'_>) {
 fn totals_are_there(case: &Case<'_>, out: &mut Findings<'_>) {
     for (name, stated, lines) in totals(case) {
         if let Some(expected) = lines.filter(|_| stated.is_none()) {
-            out.missing(totales(name), format!("lines withhold {expected}, so {name} is due"))
-                .expected(expected.to_string());
+            out.missing(
+                totales(name),
+                say!(
+                    "lines withhold {expected}, so {name} is due",
+                    "las líneas retienen {expected}, así que se debe {name}"
+                ),
+            )
+            .expected(expected.to_string());
         }
     }
 }
@@ -245,7 +281,10 @@ fn nothing_is_collected_ahead(case: &Case<'_>, out: &mut Findings<'_>) {
         ("TotalISRPercepcion", &stated.total_isr_percepcion),
     ] {
         if let Some(given) = given {
-            let message = format!("perception is not in force: {name} should be left out, and is written as given");
+            let message = say!(
+                "perception is not in force: {name} should be left out, and is written as given",
+                "la percepción no está vigente: {name} debe omitirse; se escribe como se recibió"
+            );
             out.wrong(totales(name), message).given(given).expected("no such field");
         }
     }

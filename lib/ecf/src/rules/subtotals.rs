@@ -1,5 +1,6 @@
 //! `Subtotales` and the costs of a shipment. The sums are informative, so all findings are notices.
 
+use ecf_language::say;
 use rust_decimal::Decimal;
 
 use super::finding::at;
@@ -58,7 +59,10 @@ fn subtotal_is_the_sum(case: &Case<'_>, out: &mut Findings<'_>) {
         };
         if stated.value() != expected {
             let path = at(&["Subtotales", "Subtotal", &index.to_string(), "MontoSubTotal"]);
-            let message = "MontoSubTotal is not the sum of the parts of the subtotal";
+            let message = say!(
+                "MontoSubTotal is not the sum of the parts of the subtotal",
+                "MontoSubTotal no es la suma de las partes del subtotal"
+            );
             out.amount(path, stated.value(), expected, message);
         }
     }
@@ -81,7 +85,10 @@ fn cif_is_the_sum(case: &Case<'_>, out: &mut Findings<'_>) {
     };
     if stated.value() != expected {
         let path = at(&["Encabezado", "InformacionesAdicionales", "TotalCif"]);
-        let message = "TotalCif is not TotalFob + Seguro + Flete + OtrosGastos";
+        let message = say!(
+            "TotalCif is not TotalFob + Seguro + Flete + OtrosGastos",
+            "TotalCif no es TotalFob + Seguro + Flete + OtrosGastos"
+        );
         out.amount(path, stated.value(), expected, message);
     }
 }

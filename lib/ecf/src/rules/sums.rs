@@ -1,6 +1,7 @@
 //! Compares the sums of the receipt with the amounts that they follow from. A finding names the compared numbers: the
 //! other totals as the caller gave them, or the results of the lines.
 
+use ecf_language::{Bilingual, say};
 use rust_decimal::Decimal;
 
 use super::finding::totales;
@@ -73,7 +74,7 @@ fn follows(
     case: &Case<'_>,
     (name, pick): (&str, Pick),
     out: &mut Findings<'_>,
-    what: impl FnOnce(Decimal, Decimal) -> String,
+    what: impl FnOnce(Decimal, Decimal) -> Bilingual,
 ) {
     let Some(given) = pick(stated(case)).filter(|_| case.sums_are_known) else {
         return;
@@ -97,48 +98,62 @@ fn follows(
 }
 
 /// The derivation of an amount of the totals, in words with numbers, and its result. `None` when all parts are absent.
-type Derive = fn(&Totales) -> Option<(String, Decimal)>;
+type Derive = fn(&Totales) -> Option<(Bilingual, Decimal)>;
 
 /// Compares an amount with two results: that of the other totals in the receipt, and that of the lines.
 fn follows_from(case: &Case<'_>, field: (&str, Pick), derive: Derive, out: &mut Findings<'_>) {
     follows(case, field, out, |given, expected| {
         let name = field.0;
-        let lines = derive(&case.computed.totales).map_or_else(|| "nothing".to_owned(), |(words, _)| words);
+        let lines = derive(&case.computed.totales).map_or_else(|| say!("nothing", "nada"), |(words, _)| words);
+        let origin = origin(case);
         match derive(stated(case)) {
             Some((words, value)) if value == given => {
-                format!("{name} is {words} as {}, but the lines give {lines}", origin(case))
+                say!(
+                    [words, origin, lines],
+                    "{name} is {words} {origin}, but the lines give {lines}",
+                    "{name} es {words} {origin}, pero las líneas dan {lines}"
+                )
             }
-            Some((words, value)) if value == expected => format!("{name} is not {words}, as the lines give it"),
-            Some((words, value)) => format!(
-                "{name} is neither {words} = {value} as {}, nor what the lines give, {lines}",
-                origin(case)
+            Some((words, value)) if value == expected => say!(
+                [words],
+                "{name} is not {words}, as the lines give it",
+                "{name} no es {words}, que es lo que dan las líneas"
             ),
-            None => format!("{name} is not what the lines give, {lines}"),
+            Some((words, value)) => say!(
+                [words, origin, lines],
+                "{name} is neither {words} = {value} {origin}, nor what the lines give, {lines}",
+                "{name} no es {words} = {value} {origin}, ni lo que dan las líneas, {lines}"
+            ),
+            None => say!(
+                [lines],
+                "{name} is not what the lines give, {lines}",
+                "{name} no es lo que dan las líneas, {lines}"
+            ),
         }
     });
 }
 
 /// The origin of the totals: given or computed.
-fn origin(case: &Case<'_>) -> &'static str {
+fn origin(case: &Case<'_>) -> Bilingual {
     match case.given {
-        Some(given) if given.totales != *stated(case) => "the receipt has it",
-        _ => "given",
+        Some(given) if given.totales != *stated(case) => say!("as the receipt has it", "según el comprobante"),
+        _ => say!("as given", "según lo recibido"),
     }
 }
 
 /// `MontoGravadoI1 100.00 + MontoGravadoI2 50.00`, of the parts that are present.
-fn added(totales: &Totales, parts: &[(&str, Pick)]) -> Option<(String, Decimal)> {
+fn added(totales: &Totales, parts: &[(&str, Pick)]) -> Option<(Bilingual, Decimal)> {
     let parts: Vec<(&str, &Monto)> = parts
         .iter()
         .filter_map(|(name, pick)| Some((*name, pick(totales)?)))
         .collect();
     let words: Vec<String> = parts.iter().map(|(name, amount)| format!("{name} {amount}")).collect();
     let sum = sum(parts.iter().map(|(_, amount)| Some(*amount)))?;
-    Some((words.join(" + "), sum))
+    Some((Bilingual::same(words.join(" + ")), sum))
 }
 
 /// The ITBIS of a group: its rate applied to the base. At 18 % the base includes excise taxes.
-fn taxed(totales: &Totales, base: (&str, Pick), rate: u32, with_excise: bool) -> Option<(String, Decimal)> {
+fn taxed(totales: &Totales, base: (&str, Pick), rate: u32, with_excise: bool) -> Option<(Bilingual, Decimal)> {
     let amount = base.1(totales)?;
     let taxes = totales.impuestos_adicionales.impuesto_adicional.iter();
     let excise = taxes.flat_map(|tax| {
@@ -149,8 +164,12 @@ fn taxed(totales: &Totales, base: (&str, Pick), rate: u32, with_excise: bool) ->
     });
     let excise = sum(excise.filter(|_| with_excise));
     let words = match excise {
-        Some(excise) => format!("{rate} % of ({} {amount} + excise taxes {excise})", base.0),
-        None => format!("{rate} % of {} {amount}", base.0),
+        Some(excise) => say!(
+            "{rate} % of ({} {amount} + excise taxes {excise})",
+            "{rate} % de ({} {amount} + impuestos selectivos {excise})",
+            base.0
+        ),
+        None => say!("{rate} % of {} {amount}", "{rate} % de {} {amount}", base.0),
     };
     let exact = amount.value().checked_add(excise.unwrap_or_default())?;
     let itbis = exact.checked_mul(Decimal::new(rate.into(), 2))?;
@@ -187,25 +206,31 @@ pub(super) fn bases_follow_the_lines(case: &Case<'_>, out: &mut Findings<'_>) {
                 == Some(IndicadorMontoGravado::ConItbis)
                 && matches!(lines, IndicadorFacturacion::Itbis1 | IndicadorFacturacion::Itbis2);
             let included = if included {
-                ", less the ITBIS that they include"
+                say!(", less the ITBIS that they include", ", menos el ITBIS que incluyen")
             } else {
-                ""
+                Bilingual::default()
             };
             let list = &case.document.descuentos_o_recargos.descuento_o_recargo;
             let adjusted = list
                 .iter()
                 .any(|entry| entry.indicador_facturacion_descuentoo_recargo == Some(entries));
-            let adjusted = if adjusted { ", with DescuentosORecargos" } else { "" };
-            format!(
-                "{name} is not what its lines give: {}{included}{adjusted}",
-                sum_of_lines(case, lines)
+            let adjusted = if adjusted {
+                say!(", with DescuentosORecargos", ", con DescuentosORecargos")
+            } else {
+                Bilingual::default()
+            };
+            let lines = sum_of_lines(case, lines);
+            say!(
+                [lines, included, adjusted],
+                "{name} is not what its lines give: {lines}{included}{adjusted}",
+                "{name} no es lo que dan sus líneas: {lines}{included}{adjusted}"
             )
         });
     }
 }
 
 /// `MontoItem 100.00 + 50.00 = 150.00`, for the lines of a group.
-fn sum_of_lines(case: &Case<'_>, group: IndicadorFacturacion) -> String {
+fn sum_of_lines(case: &Case<'_>, group: IndicadorFacturacion) -> Bilingual {
     const MOST: usize = 4;
     let lines = case.lines.iter().zip(&case.computed.lines);
     let amounts: Vec<Decimal> = lines
@@ -215,13 +240,20 @@ fn sum_of_lines(case: &Case<'_>, group: IndicadorFacturacion) -> String {
     let total = amounts.iter().try_fold(ZERO, |sum, amount| sum.checked_add(*amount));
     let total = total.unwrap_or_default();
     match amounts.as_slice() {
-        [] => format!("there are none with IndicadorFacturacion {group}"),
-        [_] => format!("MontoItem {total}"),
+        [] => say!(
+            "there are none with IndicadorFacturacion {group}",
+            "no hay ninguna con IndicadorFacturacion {group}"
+        ),
+        [_] => Bilingual::same(format!("MontoItem {total}")),
         few if few.len() <= MOST => {
             let amounts: Vec<String> = few.iter().map(ToString::to_string).collect();
-            format!("MontoItem {} = {total}", amounts.join(" + "))
+            Bilingual::same(format!("MontoItem {} = {total}", amounts.join(" + ")))
         }
-        many => format!("MontoItem of {} lines, together {total}", many.len()),
+        many => say!(
+            "MontoItem of {} lines, together {total}",
+            "MontoItem de {} líneas, en total {total}",
+            many.len()
+        ),
     }
 }
 
@@ -242,7 +274,7 @@ pub(super) fn itbis_follows_the_bases(case: &Case<'_>, out: &mut Findings<'_>) {
 }
 
 /// The amounts of all entries.
-fn additional(totales: &Totales) -> Option<(String, Decimal)> {
+fn additional(totales: &Totales) -> Option<(Bilingual, Decimal)> {
     let entries = totales.impuestos_adicionales.impuesto_adicional.iter();
     let amounts = entries.flat_map(|tax| {
         let amounts = [
@@ -256,12 +288,12 @@ fn additional(totales: &Totales) -> Option<(String, Decimal)> {
             .filter_map(move |amount| Some((code, amount.as_ref()?)))
     });
     let amounts: Vec<(&str, &Monto)> = amounts.collect();
-    let words: Vec<String> = amounts
+    let words: Vec<Bilingual> = amounts
         .iter()
-        .map(|(code, amount)| format!("tax {code} {amount}"))
+        .map(|(code, amount)| say!("tax {code} {amount}", "impuesto {code} {amount}"))
         .collect();
     let sum = sum(amounts.iter().map(|(_, amount)| Some(*amount)))?;
-    Some((words.join(" + "), sum))
+    Some((Bilingual::joined(&words, " + "), sum))
 }
 
 pub(super) fn additional_tax_is_the_sum(case: &Case<'_>, out: &mut Findings<'_>) {
@@ -276,7 +308,11 @@ pub(super) fn total_is_the_sum(case: &Case<'_>, out: &mut Findings<'_>) {
 pub(super) fn not_billed_is_the_sum(case: &Case<'_>, out: &mut Findings<'_>) {
     follows(case, NO_FACTURABLE, out, |_, _| {
         let lines = sum_of_lines(case, IndicadorFacturacion::NoFacturable);
-        format!("MontoNoFacturable is not the sum of the lines with IndicadorFacturacion 0: {lines}")
+        say!(
+            [lines],
+            "MontoNoFacturable is not the sum of the lines with IndicadorFacturacion 0: {lines}",
+            "MontoNoFacturable no es la suma de las líneas con IndicadorFacturacion 0: {lines}"
+        )
     });
 }
 
@@ -287,7 +323,14 @@ pub(super) fn period_is_the_sum(case: &Case<'_>, out: &mut Findings<'_>) {
 
 pub(super) fn amount_due_follows(case: &Case<'_>, out: &mut Findings<'_>) {
     follows(case, VALOR_PAGAR, out, |_, _| {
-        let why = "MontoTotal − MontoAvancePago + SaldoAnterior (less discounts under Norma 10-07)";
-        format!("ValorPagar is not {why}, recomputed from the lines")
+        let why = say!(
+            "MontoTotal − MontoAvancePago + SaldoAnterior (less discounts under Norma 10-07)",
+            "MontoTotal − MontoAvancePago + SaldoAnterior (menos los descuentos de la Norma 10-07)"
+        );
+        say!(
+            [why],
+            "ValorPagar is not {why}, recomputed from the lines",
+            "ValorPagar no es {why}, recalculado a partir de las líneas"
+        )
     });
 }

@@ -1,5 +1,6 @@
 //! The additional taxes: compares the codes on the lines with the entries of the totals, and checks each entry.
 
+use ecf_language::{Bilingual, say};
 use rust_decimal::Decimal;
 
 use super::finding::{Path, at, line};
@@ -107,7 +108,11 @@ fn special_regime_carries_no_excise(case: &Case<'_>, out: &mut Findings<'_>) {
     let in_totals = in_totals.filter_map(|(index, tax)| Some((entry(index, "TipoImpuesto"), tax.tipo_impuesto?)));
     for (path, tax) in on_lines.chain(in_totals) {
         if tax.class() != ImpuestoClass::Otros {
-            let message = format!("type 44 carries taxes 001 to 005 only, not {tax} ({})", tax.words());
+            let message = say!(
+                "type 44 carries taxes 001 to 005 only, not {tax} ({})",
+                "el tipo 44 solo lleva los impuestos 001 a 005, no {tax} ({})",
+                tax.words()
+            );
             out.differs(path, tax, "001 to 005", message);
         }
     }
@@ -142,8 +147,9 @@ fn each_tax_of_a_line_is_totalled(case: &Case<'_>, out: &mut Findings<'_>) {
                 continue;
             }
             told.push(tax);
-            let message = format!(
+            let message = say!(
                 "the line carries tax {tax} ({}), which has no ImpuestoAdicional in Totales",
+                "la línea lleva el impuesto {tax} ({}), que no tiene ImpuestoAdicional en Totales",
                 tax.words()
             );
             let amounts = computed.map_or_else(String::new, |entry| {
@@ -166,13 +172,21 @@ fn each_total_is_of_a_line(case: &Case<'_>, out: &mut Findings<'_>) {
             continue;
         };
         let why = if !is_carried(case, tax) {
-            "which no billed line carries"
+            say!("which no billed line carries", "que ninguna línea facturada lleva")
         } else if case.sums_are_known && computed_entry(case, tax).is_none() {
-            "and the lines that carry it come to nothing"
+            say!(
+                "and the lines that carry it come to nothing",
+                "y las líneas que lo llevan dan cero"
+            )
         } else {
             continue;
         };
-        let message = format!("Totales has tax {tax} ({}), {why}", tax.words());
+        let message = say!(
+            [why],
+            "Totales has tax {tax} ({}), {why}",
+            "Totales tiene el impuesto {tax} ({}), {why}",
+            tax.words()
+        );
         out.wrong(entry(index, "TipoImpuesto"), message)
             .given(tax)
             .expected(format!("a line with TipoImpuesto {tax}, or no such entry"));
@@ -188,7 +202,10 @@ fn taxes_stand_once(case: &Case<'_>, out: &mut Findings<'_>) {
         else {
             continue;
         };
-        let message = format!("tax {tax} has an entry already: one ImpuestoAdicional adds up all lines with it");
+        let message = say!(
+            "tax {tax} has an entry already: one ImpuestoAdicional adds up all lines with it",
+            "el impuesto {tax} ya tiene una entrada: un solo ImpuestoAdicional suma todas las líneas que lo llevan"
+        );
         out.wrong(entry(index, "TipoImpuesto"), message)
             .given(tax)
             .expected("no second entry");
@@ -196,7 +213,10 @@ fn taxes_stand_once(case: &Case<'_>, out: &mut Findings<'_>) {
     for (index, item) in case.lines.iter().enumerate() {
         for (place, tax) in taxes(item) {
             if taxes(item).any(|(earlier, other)| earlier < place && other == tax) {
-                let message = format!("the line carries tax {tax} twice");
+                let message = say!(
+                    "the line carries tax {tax} twice",
+                    "la línea lleva el impuesto {tax} dos veces"
+                );
                 out.wrong(carried(index, place), message)
                     .given(tax)
                     .expected("no second entry");
@@ -243,12 +263,17 @@ fn entries_have_the_amount_of_their_class(case: &Case<'_>, out: &mut Findings<'_
         for (name, amount) in amounts(given) {
             match amount {
                 None if name == due => {
-                    let message = format!("the amount of tax {tax} ({}) stands in {due}", tax.words());
+                    let message = say!(
+                        "the amount of tax {tax} ({}) stands in {due}",
+                        "el monto del impuesto {tax} ({}) va en {due}",
+                        tax.words()
+                    );
                     out.missing(entry(index, due), message);
                 }
                 Some(amount) if name != due => {
-                    let message = format!(
+                    let message = say!(
                         "the amount of tax {tax} ({}) stands in {due}, not in {name}",
+                        "el monto del impuesto {tax} ({}) va en {due}, no en {name}",
                         tax.words()
                     );
                     out.forbidden(entry(index, name), message).given(amount);
@@ -260,8 +285,12 @@ fn entries_have_the_amount_of_their_class(case: &Case<'_>, out: &mut Findings<'_
 }
 
 /// Added to a finding that is stricter than its kind.
-pub(super) const STAYS_REFUSED: &str =
-    "; the authority rejects such a receipt, so it is refused with on_conditional=warn too";
+pub(super) fn stays_refused() -> Bilingual {
+    say!(
+        "; the authority rejects such a receipt, so it is refused with on_conditional=warn too",
+        "; la DGII rechaza un comprobante así, por eso se deniega también con on_conditional=warn"
+    )
+}
 
 /// The norm says that a difference beyond the tolerance is accepted conditionally. For taxes 001 to 005 a rejection was
 /// recorded, whose message says that the amount does not match the lines. The recorded verdict takes precedence.
@@ -280,12 +309,19 @@ fn amounts_follow_the_lines(case: &Case<'_>, out: &mut Findings<'_>) {
         };
         let name = amount_name(tax);
         let rate = computed_entry(case, tax).and_then(|entry| entry.tasa_impuesto_adicional.as_ref());
-        let rate = rate.map_or_else(String::new, |rate| format!(" at the rate {rate}"));
-        let what = format!("{name} of tax {tax} ({}) is not what the lines give{rate}", tax.words());
+        let at = rate.map_or_else(Bilingual::default, |rate| {
+            say!(" at the rate {rate}", " a la tasa {rate}")
+        });
+        let what = say!(
+            [at],
+            "{name} of tax {tax} ({}) is not what the lines give{at}",
+            "{name} del impuesto {tax} ({}) no es lo que dan las líneas{at}",
+            tax.words()
+        );
         let mut out = out.graded(beyond);
         let told = out.tolerated(|| entry(index, name), amount.value(), &accepted, case.tolerance, &what);
         if let Some(finding) = told.filter(|finding| finding.grade() == Grade::Rejected) {
-            finding.adding(STAYS_REFUSED);
+            finding.adding(&stays_refused());
         }
     }
 }
@@ -316,7 +352,11 @@ fn other_rates<'a>(case: &Case<'a>) -> impl Iterator<Item = (usize, TipoImpuesto
 /// only if the rate of the day is known.
 fn rates_are_those_of_the_day(case: &Case<'_>, out: &mut Findings<'_>) {
     for (index, tax, rate, known) in other_rates(case).filter(|(_, tax, ..)| !tax.has_fixed_rate()) {
-        let message = format!("the rate of tax {tax} ({}) in force is {known}", tax.words());
+        let message = say!(
+            "the rate of tax {tax} ({}) in force is {known}",
+            "la tasa vigente del impuesto {tax} ({}) es {known}",
+            tax.words()
+        );
         out.differs(entry(index, "TasaImpuestoAdicional"), rate, known, message);
     }
 }
@@ -324,9 +364,15 @@ fn rates_are_those_of_the_day(case: &Case<'_>, out: &mut Findings<'_>) {
 fn fixed_rates_are_those_of_the_table(case: &Case<'_>, out: &mut Findings<'_>) {
     for (index, tax, rate, known) in other_rates(case).filter(|(_, tax, ..)| tax.has_fixed_rate()) {
         let fraction = rate.value() * Decimal::ONE_HUNDRED == known;
-        let unit = if fraction { ", in percent" } else { "" };
-        let message = format!(
+        let unit = if fraction {
+            say!(", in percent", ", en por ciento")
+        } else {
+            Bilingual::default()
+        };
+        let message = say!(
+            [unit],
             "the rate of tax {tax} ({}) is fixed: write {known}{unit}, not {rate}",
+            "la tasa del impuesto {tax} ({}) es fija: escriba {known}{unit}, no {rate}",
             tax.words()
         );
         out.differs(entry(index, "TasaImpuestoAdicional"), rate, known, message);

@@ -1,6 +1,8 @@
 //! Damaged text: a wrong encoding, invisible characters, HTML references. It is reported but never repaired, because
 //! the signed receipt must contain the caller's text.
 
+use ecf_language::{Bilingual, say};
+
 use super::RuleInfo;
 use crate::field::Problem;
 use crate::violation::Grade;
@@ -34,7 +36,11 @@ const REFERENCE: &str = "AVISO-23";
 /// Notices about a text, which is not changed.
 pub(crate) fn complaints(text: &str) -> impl Iterator<Item = Problem> {
     let damaged = damage(text).map(|(word, cause)| {
-        let message = format!("the word {word:?} looks damaged: {cause}; it is kept as it came");
+        let message = say!(
+            [cause],
+            "the word {word:?} looks damaged: {cause}; it is kept as it came",
+            "la palabra {word:?} parece dañada: {cause}; se conserva como se recibió"
+        );
         Problem::new(DAMAGED, "text_damaged", message)
     });
     [damaged, invisible(text), escaped(text)].into_iter().flatten()
@@ -50,24 +56,29 @@ fn invisible(text: &str) -> Option<Problem> {
     let visible: String = text.chars().filter(|character| !hidden(*character)).collect();
     let place = text[..index].chars().count() + 1;
     let name = name_of_invisible(character)?;
-    let message = format!(
+    let message = say!(
+        [name],
         "the text holds the invisible character U+{:04X} ({name}) at character {place}; it is kept as it came, write \
          {visible:?} to be rid of it",
+        "el texto tiene el carácter invisible U+{:04X} ({name}) en la posición {place}; se conserva \
+         como se recibió, escriba {visible:?} para quitarlo",
         u32::from(character)
     );
     Some(Problem::new(INVISIBLE, "text_invisible", message).expecting(visible))
 }
 
 /// U+200D, the joiner, is not listed because emoji use it.
-fn name_of_invisible(character: char) -> Option<&'static str> {
+fn name_of_invisible(character: char) -> Option<Bilingual> {
     Some(match character {
-        '\u{200B}' => "zero width space",
-        '\u{200C}' | '\u{2060}' => "joiner",
-        '\u{FEFF}' => "byte order mark",
-        '\u{AD}' => "soft hyphen",
-        '\u{180E}' => "vowel separator",
-        '\u{200E}' | '\u{200F}' | '\u{61C}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => "direction mark",
-        '\u{E0000}'..='\u{E007F}' => "tag",
+        '\u{200B}' => say!("zero width space", "espacio de ancho cero"),
+        '\u{200C}' | '\u{2060}' => say!("joiner", "unión"),
+        '\u{FEFF}' => say!("byte order mark", "marca de orden de bytes"),
+        '\u{AD}' => say!("soft hyphen", "guion opcional"),
+        '\u{180E}' => say!("vowel separator", "separador de vocales"),
+        '\u{200E}' | '\u{200F}' | '\u{61C}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => {
+            say!("direction mark", "marca de dirección")
+        }
+        '\u{E0000}'..='\u{E007F}' => say!("tag", "etiqueta"),
         _ => return None,
     })
 }
@@ -97,7 +108,10 @@ fn escaped(text: &str) -> Option<Problem> {
     }
     plain.push_str(rest);
     let first = first?;
-    let message = format!("the text holds {first:?}, which is printed as it stands: write {plain:?}");
+    let message = say!(
+        "the text holds {first:?}, which is printed as it stands: write {plain:?}",
+        "el texto tiene {first:?}, que se imprime tal cual: escriba {plain:?}"
+    );
     Some(Problem::new(REFERENCE, "text_escaped", message).expecting(plain))
 }
 
@@ -172,7 +186,7 @@ const NAMED: [(&str, char); 32] = [
 ];
 
 /// The first damaged word, and the kind of damage.
-fn damage(text: &str) -> Option<(&str, &'static str)> {
+fn damage(text: &str) -> Option<(&str, Bilingual)> {
     if text.is_ascii() {
         return None;
     }
@@ -180,20 +194,29 @@ fn damage(text: &str) -> Option<(&str, &'static str)> {
         .find_map(|word| cause(word).map(|cause| (word, cause)))
 }
 
-fn cause(word: &str) -> Option<&'static str> {
+fn cause(word: &str) -> Option<Bilingual> {
     if word.contains('\u{FFFD}') {
-        return Some("it holds U+FFFD, which stands for a character that was lost");
+        return Some(say!(
+            "it holds U+FFFD, which stands for a character that was lost",
+            "tiene U+FFFD, que está en lugar de un carácter perdido"
+        ));
     }
     if is_doubly_encoded(word) {
-        return Some("it looks like UTF-8 that was read as Latin-1");
+        return Some(say!(
+            "it looks like UTF-8 that was read as Latin-1",
+            "parece UTF-8 leído como Latin-1"
+        ));
     }
     let inner = |(index, character): (usize, char)| {
         let after = word[..index].chars().next_back().is_some_and(char::is_alphanumeric);
         character == '¿' && after
     };
-    word.char_indices()
-        .any(inner)
-        .then_some("it holds ¿ after a letter, which often stands for a lost accent")
+    word.char_indices().any(inner).then(|| {
+        say!(
+            "it holds ¿ after a letter, which often stands for a lost accent",
+            "tiene ¿ detrás de una letra, que suele estar en lugar de un acento perdido"
+        )
+    })
 }
 
 /// The UTF-8 bytes of á, ñ, ° and similar characters start with C2 or C3. Read as Latin-1 or Windows-1252 these are Â

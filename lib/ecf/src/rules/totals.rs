@@ -2,6 +2,8 @@
 //!
 //! The tolerance applies to wrong amounts, never to missing ones.
 
+use ecf_language::say;
+
 use super::finding::totales;
 use super::sums::{
     self, EXENTO, GRAVADO, GRAVADO_TOTAL, IMPUESTO_ADICIONAL, ITBIS, NO_FACTURABLE, Pick, TOTAL_ITBIS, computed, stated,
@@ -89,7 +91,11 @@ fn amounts_of_the_lines_are_there(case: &Case<'_>, out: &mut Findings<'_>) {
         if absent && !computed(case, base.1).is_zero() {
             need(case, base, out);
             need(case, itbis, out);
-            let message = format!("lines of this group are there, so {} is due", rate.0);
+            let message = say!(
+                "lines of this group are there, so {} is due",
+                "hay líneas de este grupo, así que se debe {}",
+                rate.0
+            );
             out.missing(totales(rate.0), message).expected(rate.2.to_string());
         }
     }
@@ -108,7 +114,10 @@ fn amounts_of_the_lines_are_there(case: &Case<'_>, out: &mut Findings<'_>) {
 
 fn need(case: &Case<'_>, (name, pick): (&str, Pick), out: &mut Findings<'_>) {
     let expected = computed(case, pick);
-    let message = format!("the lines give {name} {expected}, and it is not there");
+    let message = say!(
+        "the lines give {name} {expected}, and it is not there",
+        "las líneas dan {name} {expected}, y falta"
+    );
     out.missing(totales(name), message).expected(expected.to_string());
 }
 
@@ -140,8 +149,16 @@ fn groups_are_complete(case: &Case<'_>, out: &mut Findings<'_>) {
         ];
         let missing = members.into_iter().zip(there).filter(|(_, there)| !there);
         for ((name, expected), _) in missing {
-            let group = format!("{}, {} and {}", base.0, rate.0, itbis.0);
-            let finding = out.missing(totales(name), format!("{group} come together: {name} is not there"));
+            let finding = out.missing(
+                totales(name),
+                say!(
+                    "{}, {} and {} come together: {name} is not there",
+                    "{}, {} y {} van juntos: falta {name}",
+                    base.0,
+                    rate.0,
+                    itbis.0
+                ),
+            );
             if let Some(expected) = expected {
                 finding.expected(expected);
             }
@@ -150,7 +167,13 @@ fn groups_are_complete(case: &Case<'_>, out: &mut Findings<'_>) {
     for ((sum, pick), parts) in [(GRAVADO_TOTAL, GRAVADO), (TOTAL_ITBIS, ITBIS)] {
         let stated_part = parts.iter().find(|part| part.1(given).is_some());
         if let Some((part, _)) = stated_part.filter(|_| pick(given).is_none()) {
-            let finding = out.missing(totales(sum), format!("{part} is there, so its sum {sum} is due"));
+            let finding = out.missing(
+                totales(sum),
+                say!(
+                    "{part} is there, so its sum {sum} is due",
+                    "está {part}, así que se debe su suma {sum}"
+                ),
+            );
             if case.sums_are_known {
                 finding.expected(computed(case, pick).to_string());
             }
@@ -161,7 +184,12 @@ fn groups_are_complete(case: &Case<'_>, out: &mut Findings<'_>) {
 fn rates_are_the_legal_ones(case: &Case<'_>, out: &mut Findings<'_>) {
     for (name, pick, legal) in RATES {
         if let Some(given) = pick(stated(case)).filter(|given| *given != legal) {
-            out.differs(totales(name), given, legal, format!("{name} is always {legal}"));
+            out.differs(
+                totales(name),
+                given,
+                legal,
+                say!("{name} is always {legal}", "{name} es siempre {legal}"),
+            );
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Dates whose year looks mistyped.
 
+use ecf_language::{Bilingual, say};
 use jiff::civil::Date;
 
 use super::finding::{Path, emisor, id_doc, referencia};
@@ -37,7 +38,10 @@ fn years_are_plausible(case: &Case<'_>, out: &mut Findings<'_>) {
     let days = days_between(issue, case.today);
     if days >= ISSUED_LATE {
         let meant = nearest_before(issue, case.today);
-        let what = format!("FechaEmision {issue} is {days} days ago");
+        let what = say!(
+            "FechaEmision {issue} is {days} days ago",
+            "FechaEmision {issue} fue hace {days} días"
+        );
         report(emisor("FechaEmision"), issue, &what, meant, out);
     }
     let reference = &case.document.informacion_referencia;
@@ -47,7 +51,10 @@ fn years_are_plausible(case: &Case<'_>, out: &mut Findings<'_>) {
         let days = days_between(modified, issue);
         if days >= limit {
             let meant = nearest_before(modified, issue);
-            let what = format!("FechaNCFModificado {modified} is {days} days before FechaEmision {issue}");
+            let what = say!(
+                "FechaNCFModificado {modified} is {days} days before FechaEmision {issue}",
+                "FechaNCFModificado {modified} es {days} días antes de FechaEmision {issue}"
+            );
             report(referencia("FechaNCFModificado"), modified, &what, meant, out);
         }
     }
@@ -56,15 +63,24 @@ fn years_are_plausible(case: &Case<'_>, out: &mut Findings<'_>) {
         if days >= PAID_LATE {
             let meant = (issue.date().year()..).take(2).filter_map(|year| in_year(last, year));
             let meant = meant.into_iter().find(|meant| *meant >= issue);
-            let what = format!("FechaLimitePago {last} is {days} days after FechaEmision {issue}");
+            let what = say!(
+                "FechaLimitePago {last} is {days} days after FechaEmision {issue}",
+                "FechaLimitePago {last} es {days} días después de FechaEmision {issue}"
+            );
             report(id_doc("FechaLimitePago"), last, &what, meant, out);
         }
     }
 }
 
-fn report(path: Path, given: Fecha, what: &str, meant: Option<Fecha>, out: &mut Findings<'_>) {
-    let likely = meant.map_or_else(String::new, |meant| format!(", such as {meant}"));
-    let message = format!("{what}: is the year typed wrong{likely}?");
+fn report(path: Path, given: Fecha, what: &Bilingual, meant: Option<Fecha>, out: &mut Findings<'_>) {
+    let likely = meant.map_or_else(Bilingual::default, |meant| {
+        say!(", such as {meant}", ", por ejemplo {meant}")
+    });
+    let message = say!(
+        [what, likely],
+        "{what}: is the year typed wrong{likely}?",
+        "{what}: ¿está mal escrito el año{likely}?"
+    );
     let finding = out.wrong(path, message).given(given);
     if let Some(meant) = meant {
         finding.expected(meant.to_string());

@@ -40,8 +40,14 @@ pub enum NotAccepted {
 }
 
 /// What to do about "Tipo de certificado no admitido".
-const WRONG_KIND: &str = "the certificate is not one for tax procedures (\"para procedimiento tributario\"), is self-signed, or is that of an \
+pub(crate) const WRONG_KIND: &str = "the certificate is not one for tax procedures (\"para procedimiento tributario\"), is self-signed, or is that of an \
     issuer of certificates instead of the signer's own; upload the right P12, then retry";
+
+/// The authority refused the certificate, and its answer has no words.
+pub(crate) const CERTIFICATE_REFUSED: &str = "the tax authority refused the certificate without a word";
+
+/// The authority refused the document, and its answer has no words.
+pub(crate) const REFUSED: &str = "the tax authority refused the document without a word";
 
 impl<A> FailCause<A> {
     /// Its `error_code`, unless the authority gives one.
@@ -76,8 +82,7 @@ impl<A> FailCause<A> {
             Self::CertificateMissing => "the company has no certificate: upload its P12, then retry".to_owned(),
             Self::CertificateUnusable(why) => why.clone(),
             Self::CertificateRefused { is_wrong_kind, .. } => {
-                let words =
-                    words.unwrap_or_else(|| "the tax authority refused the certificate without a word".to_owned());
+                let words = words.unwrap_or_else(|| CERTIFICATE_REFUSED.to_owned());
                 if *is_wrong_kind {
                     format!("{words}: {WRONG_KIND}")
                 } else {
@@ -98,9 +103,7 @@ impl<A> FailCause<A> {
             Self::ModifiedReceiptBalance => {
                 format!("{modifies} has another amount left by now than the note takes: issue the note again")
             }
-            Self::Refused(_) => {
-                words.unwrap_or_else(|| "the tax authority refused the document without a word".to_owned())
-            }
+            Self::Refused(_) => words.unwrap_or_else(|| REFUSED.to_owned()),
         }
     }
 }

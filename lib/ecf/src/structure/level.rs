@@ -1,6 +1,7 @@
 //! Processes a document, with one level for each open element.
 
 use crate::codes;
+use ecf_language::{Bilingual, say};
 use quick_xml::events::BytesStart;
 
 use super::namespaces::Namespaces;
@@ -90,7 +91,10 @@ impl Walk {
                 let (content, fault) = match &mut parent.content {
                     Content::Block(progress) => progress.child(name, depth == 1, &mut self.path),
                     Content::Value if is_first => {
-                        let message = format!("a text or a number is expected, not the element {name}");
+                        let message = say!(
+                            "a text or a number is expected, not the element {name}",
+                            "se espera un texto o un número, no el elemento {name}"
+                        );
                         let fault = Fault::new(codes::NOT_A_VALUE, "string_type", message);
                         (Content::Anything, fault)
                     }
@@ -106,7 +110,10 @@ impl Walk {
         let mut is_foreign = is_inside_foreign;
         if is_checked {
             if let Some(attribute) = self.namespaces.first_foreign_attribute(tag) {
-                let message = format!("{name} has the attribute {attribute}: the schema allows none");
+                let message = say!(
+                    "{name} has the attribute {attribute}: the schema allows none",
+                    "{name} tiene el atributo {attribute}: el esquema no permite ninguno"
+                );
                 self.report(codes::HAS_ATTRIBUTE, "extra_forbidden", message);
             }
             if let Some(address) = self
@@ -116,8 +123,10 @@ impl Walk {
             {
                 is_foreign = true;
                 if !is_inside_foreign {
-                    let message = format!(
-                        "{name} is in the namespace {address}: the schema knows elements without namespace only"
+                    let message = say!(
+                        "{name} is in the namespace {address}: the schema knows elements without namespace only",
+                        "{name} está en el espacio de nombres {address}: el esquema solo conoce \
+                         elementos sin espacio de nombres"
                     );
                     self.report(codes::HAS_NAMESPACE, "value_error", message);
                 }
@@ -135,14 +144,25 @@ impl Walk {
     pub(super) fn end(&mut self) {
         let Some(level) = self.open.pop() else { return };
         let name = self.path.iter().rev().find(|step| step.parse::<usize>().is_err());
-        let name = name.map_or("the root element", String::as_str);
+        let shown = match name {
+            Some(name) => Bilingual::same(name.clone()),
+            None => say!("the root element", "el elemento raíz"),
+        };
         let is_bare = !level.has_children && !level.has_text;
-        let is_empty = is_bare && !self.may_be_empty(&level.content, name);
+        let is_empty = is_bare && !self.may_be_empty(&level.content, &shown.en);
         if is_empty {
-            let message = format!("{name} is empty: an element without a value is left out");
+            let message = say!(
+                [shown],
+                "{shown} is empty: an element without a value is left out",
+                "{shown} está vacío: un elemento sin valor se omite"
+            );
             self.report(codes::EMPTY_ELEMENT, "value_error", message);
         } else if matches!(level.content, Content::Block(_)) && level.has_text {
-            let message = format!("text stands between the elements of {name}");
+            let message = say!(
+                [shown],
+                "text stands between the elements of {shown}",
+                "hay texto entre los elementos de {shown}"
+            );
             self.report(codes::STRAY_TEXT, "value_error", message);
         }
         self.path.truncate(self.path.len() - level.steps);
@@ -173,7 +193,7 @@ impl Walk {
         }
     }
 
-    fn report(&mut self, code: &'static str, kind: &'static str, message: String) {
+    fn report(&mut self, code: &'static str, kind: &'static str, message: Bilingual) {
         self.faults
             .push(Violation::rejected(self.path.clone(), code, kind, message));
     }
@@ -183,11 +203,11 @@ impl Walk {
 struct Fault {
     code: &'static str,
     kind: &'static str,
-    message: String,
+    message: Bilingual,
 }
 
 impl Fault {
-    fn new(code: &'static str, kind: &'static str, message: String) -> Option<Self> {
+    fn new(code: &'static str, kind: &'static str, message: Bilingual) -> Option<Self> {
         Some(Self { code, kind, message })
     }
 
@@ -212,7 +232,10 @@ impl Progress {
         path.push(name.to_owned());
         if is_below_root && name == SIGNATURE {
             let fault = if std::mem::replace(&mut self.is_signed, true) {
-                let message = "Signature may stand once at most, and stands again".to_owned();
+                let message = say!(
+                    "Signature may stand once at most, and stands again",
+                    "Signature puede aparecer una sola vez, y aparece otra"
+                );
                 Fault::new(codes::TOO_MANY, "too_long", message)
             } else {
                 None
@@ -220,7 +243,7 @@ impl Progress {
             return (Content::Anything, fault);
         }
         let Some(place) = self.fields.iter().position(|field| field.name == name) else {
-            let message = format!("there is no field {name} here");
+            let message = say!("there is no field {name} here", "aquí no hay un campo {name}");
             return (
                 Content::Anything,
                 Fault::new(codes::UNKNOWN_FIELD, "extra_forbidden", message),
@@ -244,17 +267,27 @@ impl Progress {
     fn misplaced(&self, place: usize) -> Option<Fault> {
         let field = &self.fields[place];
         if !field.repeated && self.seen & (1 << place) != 0 {
-            let message = format!("{} may stand once at most, and stands again", field.name);
+            let message = say!(
+                "{} may stand once at most, and stands again",
+                "{} puede aparecer una sola vez, y aparece otra",
+                field.name
+            );
             return Fault::new(codes::TOO_MANY, "too_long", message);
         }
         if self.is_signed {
-            let message = format!("{} stands after {SIGNATURE}, which is the last element", field.name);
+            let message = say!(
+                "{} stands after {SIGNATURE}, which is the last element",
+                "{} está después de {SIGNATURE}, que es el último elemento",
+                field.name
+            );
             return Fault::new(codes::OUT_OF_ORDER, "value_error", message);
         }
         let last = self.last.filter(|last| *last > place)?;
-        let message = format!(
+        let message = say!(
             "{} is out of order: the schema has it before {}",
-            field.name, self.fields[last].name
+            "{} está fuera de orden: el esquema lo tiene antes de {}",
+            field.name,
+            self.fields[last].name
         );
         Fault::new(codes::OUT_OF_ORDER, "value_error", message)
     }

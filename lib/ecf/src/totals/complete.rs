@@ -1,6 +1,8 @@
 //! Fills in missing amounts. Stated amounts never change, and missing sums are computed from the amounts in the
 //! completed receipt.
 
+use ecf_language::{Bilingual, say};
+
 use super::exact::TooLarge;
 use super::header::{self, amount_field, sum_of};
 use super::lines::value;
@@ -32,11 +34,11 @@ impl Filled {
 
     /// One notice for the block; `None` when nothing was filled in.
     fn notice(self, path: &[&str]) -> Option<Violation> {
-        let named = |(name, count): (&str, usize)| match count {
-            1 => name.to_owned(),
-            times => format!("{name} ({times} times)"),
+        let named = |(name, count): (&'static str, usize)| match count {
+            1 => Bilingual::same(name),
+            times => say!("{name} ({times} times)", "{name} ({times} veces)"),
         };
-        let fields: Vec<String> = self.0.into_iter().map(named).collect();
+        let fields: Vec<Bilingual> = self.0.into_iter().map(named).collect();
         (!fields.is_empty()).then(|| computed(path, &fields))
     }
 }

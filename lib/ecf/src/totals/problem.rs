@@ -9,6 +9,7 @@
 //! | `CALCULO-05` | an ad valorem tax without the specific one beside it |
 //! | `CALCULO-10` | a notice: amounts that were left out were computed |
 
+use ecf_language::{Bilingual, Say, say};
 use rust_decimal::Decimal;
 use thiserror::Error;
 
@@ -26,7 +27,7 @@ pub enum Problem {
         path: Vec<String>,
     },
     /// Discounts exceed the amount that they reduce.
-    #[error("{} would be {exact}: the discounts exceed what they reduce by {}; lower them, or give money back by a credit note (type 34)", field(.path), .exact.abs())]
+    #[error("{} would be {exact}: the discounts exceed what they reduce by {}; lower them, or give money back by a credit note (type 34)", field(.path).en, .exact.abs())]
     Negative {
         /// The field of the amount.
         path: Vec<String>,
@@ -34,7 +35,7 @@ pub enum Problem {
         exact: Decimal,
     },
     /// Neither the receipt nor our table has the rate.
-    #[error("the rate of tax {} is not known for {}: give its TasaImpuestoAdicional in ImpuestosAdicionales", .tipo_impuesto.code(), day(*.fecha_emision))]
+    #[error("the rate of tax {} is not known for {}: give its TasaImpuestoAdicional in ImpuestosAdicionales", .tipo_impuesto.code(), day(*.fecha_emision).en)]
     RateUnknown {
         /// The field of the rate.
         path: Vec<String>,
@@ -44,7 +45,7 @@ pub enum Problem {
         fecha_emision: Option<Fecha>,
     },
     /// A field that the formula of a tax needs is missing.
-    #[error("{} is needed to compute tax {}, which the line carries", field(.path), .tipo_impuesto.code())]
+    #[error("{} is needed to compute tax {}, which the line carries", field(.path).en, .tipo_impuesto.code())]
     MissingForTax {
         /// The missing field.
         path: Vec<String>,
@@ -61,15 +62,51 @@ pub enum Problem {
     },
 }
 
-fn day(fecha: Option<Fecha>) -> String {
-    fecha.map_or_else(
-        || "a receipt without FechaEmision".to_owned(),
-        |fecha| fecha.to_string(),
-    )
+impl Say for Problem {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::TooLarge { .. } => format!("el monto tiene más de {} dígitos antes del punto", Monto::INTEGERS),
+            Self::Negative { path, exact } => format!(
+                "{} sería {exact}: los descuentos superan en {} lo que reducen; bájelos, o devuelva dinero con una nota de \
+                 crédito (tipo 34)",
+                field(path).es,
+                exact.abs()
+            ),
+            Self::RateUnknown {
+                tipo_impuesto,
+                fecha_emision,
+                ..
+            } => format!(
+                "no se conoce la tasa del impuesto {} para {}: dé su TasaImpuestoAdicional en ImpuestosAdicionales",
+                tipo_impuesto.code(),
+                day(*fecha_emision).es
+            ),
+            Self::MissingForTax { path, tipo_impuesto } => format!(
+                "se necesita {} para calcular el impuesto {}, que lleva la línea",
+                field(path).es,
+                tipo_impuesto.code()
+            ),
+            Self::SpecificMissing { tipo_impuesto, .. } => format!(
+                "el impuesto {} está solo: la línea también debe llevar su impuesto específico (006 a 022)",
+                tipo_impuesto.code()
+            ),
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
-fn field(path: &[String]) -> &str {
-    path.last().map_or("the field", String::as_str)
+fn day(fecha: Option<Fecha>) -> Bilingual {
+    match fecha {
+        Some(fecha) => Bilingual::same(fecha.to_string()),
+        None => say!("a receipt without FechaEmision", "un comprobante sin FechaEmision"),
+    }
+}
+
+fn field(path: &[String]) -> Bilingual {
+    match path.last() {
+        Some(name) => Bilingual::same(name.clone()),
+        None => say!("the field", "el campo"),
+    }
 }
 
 impl Problem {
@@ -93,7 +130,7 @@ impl Problem {
             Self::MissingForTax { .. } => ("CALCULO-04", "missing"),
             Self::SpecificMissing { .. } => ("CALCULO-05", "missing"),
         };
-        let violation = Violation::rejected(self.path().to_vec(), code, kind, self.to_string());
+        let violation = Violation::rejected(self.path().to_vec(), code, kind, self.say());
         match self {
             Self::Negative { exact, .. } => violation.with_given(&exact.to_string()).with_expected("zero or more"),
             _ => violation,
@@ -102,8 +139,13 @@ impl Problem {
 }
 
 /// The notice that fields of a block were computed.
-pub(super) fn computed(path: &[&str], fields: &[String]) -> Violation {
-    let message = format!("computed, since left out: {}", fields.join(", "));
+pub(super) fn computed(path: &[&str], fields: &[Bilingual]) -> Violation {
+    let fields = Bilingual::joined(fields, ", ");
+    let message = say!(
+        [fields],
+        "computed, since left out: {fields}",
+        "se calculó, porque se omitió: {fields}"
+    );
     Violation::rejected(self::path(path), "CALCULO-10", "value_added", message).with_grade(Grade::Notice)
 }
 

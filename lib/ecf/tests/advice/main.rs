@@ -43,7 +43,7 @@ fn contradicts(done: &BTreeMap<String, Done>, found: &Violation) -> bool {
 fn told(found: &[Violation]) -> Vec<String> {
     found
         .iter()
-        .map(|found| format!("{} {} {}", found.code, found.path.join("/"), found.message))
+        .map(|found| format!("{} {} {}", found.code, found.path.join("/"), found.message.en))
         .collect()
 }
 
@@ -58,7 +58,7 @@ proptest! {
         loop {
             let found = refusals(receipt_type, &payload);
             let Some(first) = found.first() else { break };
-            way.push(format!("{} {}: {}", first.code, first.path.join("/"), first.message));
+            way.push(format!("{} {}: {}", first.code, first.path.join("/"), first.message.en));
             prop_assert!(way.len() < 60, "no end: {:#?}\n{payload:#}", &way[50..]);
             prop_assert!(!contradicts(&done, first), "{:#?}\nafter {way:#?}\n{payload:#}", first);
             done.insert(first.path.join("/"), apply(&mut payload, first));

@@ -82,7 +82,7 @@ fn a_payload_without_amounts_is_completed_and_told_so() {
     assert_eq!((&totales.monto_periodo, &totales.valor_pagar), (&None, &None));
     let told: Vec<(String, &str, &str)> = notices
         .iter()
-        .map(|notice| (notice.path.join("/"), notice.code, notice.message.as_str()))
+        .map(|notice| (notice.path.join("/"), notice.code, &*notice.message.en))
         .collect();
     assert_eq!(
         told,

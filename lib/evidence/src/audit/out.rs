@@ -120,13 +120,13 @@ impl Out {
         if self.must_keep {
             return Err(error.into());
         }
-        tracing::warn!(error = %ecf_runtime::telemetry::chain(&error), "an export is not kept");
+        tracing::warn!(error = %ecf_runtime::telemetry::chain(&error), "an export was not stored");
         Ok(())
     }
 }
 
 async fn give_up(upload: ExportUpload) {
     if let Err(error) = upload.abort().await {
-        tracing::warn!(error = %ecf_runtime::telemetry::chain(&error), "an export's upload was not given up; it goes by the bucket's rule");
+        tracing::warn!(error = %ecf_runtime::telemetry::chain(&error), "an unfinished upload was not aborted; the lifecycle rule of the bucket removes it");
     }
 }

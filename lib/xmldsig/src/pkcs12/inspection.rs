@@ -1,5 +1,6 @@
 //! The content of a PKCS#12 file, to diagnose why it cannot be used.
 
+use ecf_language::{Bilingual, Say};
 use jiff::Timestamp;
 
 use super::P12Error;
@@ -127,6 +128,39 @@ pub enum P12Problem {
     /// No integrity check although a password was given, which only the check could confirm.
     #[error("the file has no integrity check, which a file with a password needs")]
     PasswordWithoutMac,
+}
+
+impl Say for P12Problem {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::File(error) => return error.say(),
+            Self::Signer(error) => return error.say(),
+            Self::NoneUsable(unusable) | Self::NotChosen(unusable) => return unusable.say(),
+            Self::SeveralCertificates {
+                usable,
+                subject,
+                not_after,
+            } => format!(
+                "{usable} certificados del archivo pueden firmar ahora; firma {subject}, porque dura más, hasta {not_after}"
+            ),
+            Self::UnreadableCertificate { position, error } => {
+                format!(
+                    "no se puede leer el certificado {position} del archivo: {}",
+                    error.say().es
+                )
+            }
+            Self::SignerIsAuthority => "el certificado que pertenece a la clave es de una autoridad".to_owned(),
+            Self::SeveralKeys { keys } => format!("el archivo tiene {keys} claves privadas"),
+            Self::WeakEncryption { algorithm } => {
+                format!("{algorithm} no protege nada: guarde el archivo como si no tuviera contraseña")
+            }
+            Self::NoMac => "el archivo no tiene verificación de integridad".to_owned(),
+            Self::PasswordWithoutMac => {
+                "el archivo no tiene verificación de integridad, que un archivo con contraseña necesita".to_owned()
+            }
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 impl P12Problem {

@@ -1,5 +1,7 @@
 //! Files that were handled as text. Each kind of damage leaves a pattern that no intact file has.
 
+use ecf_language::{Bilingual, say};
+
 use super::P12Error;
 
 /// The beginning of `1.2.840.113549`, an object identifier in every file, without its last byte: a CR.
@@ -28,29 +30,29 @@ pub(super) fn of(file: &[u8]) -> Option<P12Error> {
     (file.len() >= ALWAYS_HAS_A_NUL && !file.contains(&0)).then_some(P12Error::MangledWithoutNuls)
 }
 
-fn changed_line_ends(file: &[u8]) -> Option<&'static str> {
+fn changed_line_ends(file: &[u8]) -> Option<Bilingual> {
     let at = file.windows(RSADSI.len()).position(|window| window == RSADSI)?;
     match file[at + RSADSI.len()..] {
-        [b'\r', b'\n', 1, ..] => return Some("CR became CR LF"),
-        [b'\n', 1, ..] => return Some("CR became LF"),
-        [1, ..] => return Some("every CR was left out"),
+        [b'\r', b'\n', 1, ..] => return Some(say!("CR became CR LF", "CR pasó a CR LF")),
+        [b'\n', 1, ..] => return Some(say!("CR became LF", "CR pasó a LF")),
+        [1, ..] => return Some(say!("every CR was left out", "se omitió cada CR")),
         _ => {}
     }
     let has = |bag: &[u8]| file.windows(bag.len()).any(|window| window == bag);
     if has(&BAG_WITH_CR_LF) {
-        return Some("LF became CR LF");
+        return Some(say!("LF became CR LF", "LF pasó a CR LF"));
     }
     if has(&BAG_WITH_CR) {
-        return Some("LF became CR");
+        return Some(say!("LF became CR", "LF pasó a CR"));
     }
     let line_feeds = file.iter().filter(|&&byte| byte == b'\n').count();
     let pairs = file.windows(2).filter(|window| window == b"\r\n").count();
     if line_feeds > 2 && line_feeds == pairs {
-        return Some("LF became CR LF");
+        return Some(say!("LF became CR LF", "LF pasó a CR LF"));
     }
     // Bytes are missing, but not at the end.
     let lacks_few = missing(file).is_some_and(|missing| (1..=8).contains(&missing));
-    (lacks_few && line_feeds > 0 && pairs == 0 && has_its_end(file)).then_some("CR LF became LF")
+    (lacks_few && line_feeds > 0 && pairs == 0 && has_its_end(file)).then(|| say!("CR LF became LF", "CR LF pasó a LF"))
 }
 
 /// The difference between the length in the file's header and its actual length, in bytes.

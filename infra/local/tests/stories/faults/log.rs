@@ -7,7 +7,10 @@ use jiff::{SignedDuration, Timestamp};
 /// A verdict is one write, and only its writer logs it.
 pub(crate) fn verdicts_were_written_once(log: &str) {
     let mut written = BTreeSet::new();
-    for line in log.lines().filter(|line| line.contains(" verdict receipt.id=")) {
+    for line in log
+        .lines()
+        .filter(|line| line.contains(" verdict recorded receipt.id="))
+    {
         assert!(written.insert(receipt_of(line)), "a second verdict: {line}");
     }
     assert!(!written.is_empty(), "no verdict in the log");
@@ -20,7 +23,7 @@ pub(crate) fn each_time_brought_one_message(log: &str) -> usize {
     let mut claimed = BTreeSet::new();
     for line in log
         .lines()
-        .filter(|line| line.contains("an overdue receipt was queued"))
+        .filter(|line| line.contains("an overdue receipt was enqueued"))
     {
         let (due, next) = (instant_of(line, "due"), instant_of(line, "next"));
         assert!(claimed.insert((receipt_of(line), due)), "was queued twice: {line}");
@@ -55,7 +58,7 @@ mod tests {
 
     fn line(id: &str, due: &str, next: &str) -> String {
         format!(
-            "2026-11-28T12:00:00Z INFO housekeeping: an overdue receipt was queued receipt.id={id} state=signed \
+            "2026-11-28T12:00:00Z INFO housekeeping: an overdue receipt was enqueued receipt.id={id} state=signed \
              due=2026-11-28T{due}Z next=2026-11-28T{next}Z\n"
         )
     }
@@ -92,7 +95,7 @@ mod tests {
     #[should_panic(expected = "the line names no due")]
     fn r9_a_line_without_its_fields_is_seen() {
         each_time_brought_one_message(
-            "2026-11-28T12:00:00Z INFO housekeeping: an overdue receipt was queued receipt.id=a\n",
+            "2026-11-28T12:00:00Z INFO housekeeping: an overdue receipt was enqueued receipt.id=a\n",
         );
     }
 

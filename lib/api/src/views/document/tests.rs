@@ -237,7 +237,7 @@ fn a_failed_receipt_says_why_and_what_to_do() {
     assert_eq!(explained("614", Some(answer)).0, "614");
     assert_ne!(explained("614", Some(answer)).1, refused);
     for reason in ecf::FailReason::ALL {
-        assert_eq!(explained(reason.as_str(), None).1, reason.cause());
+        assert_eq!(explained(reason.as_str(), None).1, *reason.cause().en);
     }
 }
 

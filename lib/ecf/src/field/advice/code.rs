@@ -1,5 +1,7 @@
 //! Finds the entries of a catalogue that a text may mean.
 
+use ecf_language::Bilingual;
+
 use super::super::Catalogue;
 use super::super::hints::distance;
 use super::{alternatives, words};
@@ -56,7 +58,7 @@ pub(crate) fn meant_switch(catalogue: Catalogue, text: &str) -> Option<Option<En
 }
 
 /// `43 (Unidad)`, or several with `or`.
-pub(crate) fn listed(entries: &[Entry]) -> String {
+pub(crate) fn listed(entries: &[Entry]) -> Bilingual {
     let named: Vec<String> = entries
         .iter()
         .map(|(code, words)| {

@@ -1,5 +1,7 @@
 //! Texts of a certain class in other spellings.
 
+use ecf_language::{Bilingual, say};
+
 use super::super::Class;
 use super::words;
 use crate::ReceiptType;
@@ -82,10 +84,16 @@ fn country(text: &str) -> Option<String> {
 }
 
 /// Another field that holds a longer text.
-pub(crate) fn longer_field(field: &str) -> Option<&'static str> {
+pub(crate) fn longer_field(field: &str) -> Option<Bilingual> {
     match field {
-        "NombreItem" => Some("DescripcionItem, which takes 1000"),
-        "Sucursal" | "ZonaVenta" | "RutaVenta" => Some("InformacionAdicionalEmisor, which takes 250"),
+        "NombreItem" => Some(say!(
+            "DescripcionItem, which takes 1000",
+            "DescripcionItem, que admite 1000"
+        )),
+        "Sucursal" | "ZonaVenta" | "RutaVenta" => Some(say!(
+            "InformacionAdicionalEmisor, which takes 250",
+            "InformacionAdicionalEmisor, que admite 250"
+        )),
         _ => None,
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
+use ecf_language::{Bilingual, Say};
 use jiff::{Timestamp, civil::Date};
 use thiserror::Error;
 
@@ -18,6 +19,15 @@ pub struct Position(String);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("this is no cursor: give next_cursor as a page answered it, or none to begin again")]
 pub struct UnknownPosition;
+
+impl Say for UnknownPosition {
+    fn say(&self) -> Bilingual {
+        Bilingual::of(
+            self,
+            "no es un cursor: dé next_cursor como lo respondió una página, o ninguno para empezar otra vez",
+        )
+    }
+}
 
 impl Position {
     pub(in crate::table) fn of_sort_key(sort_key: &str) -> Self {
