@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use bytes::Bytes;
 use ecf::Environment;
 use ecf_api::{ApiError, Caller, CodedError, Form, FromForm, ValidForm, ValidationError};
+use ecf_language::say;
 use ecf_store::{
     ArtifactKind, RunId,
     runs::{Run, RunBegun, RunState},
@@ -80,7 +81,10 @@ pub(crate) async fn begin(
     ValidForm(request): ValidForm<BeginRunRequest>,
 ) -> Result<(StatusCode, Json<BegunView>), ApiError> {
     if caller.check_environment(request.environment)? == Environment::Ecf {
-        let message = "a certification runs in CerteCF, and rehearsals in TesteCF: call with a key of one of them";
+        let message = say!(
+            "a certification runs in CerteCF, and rehearsals in TesteCF: call with a key of one of them",
+            "una certificación corre en CerteCF y los ensayos en TesteCF: llame con una clave de uno de ellos"
+        );
         return Err(ApiError::conflict("not_in_production", message));
     }
     let (scope, now) = (&caller.scope, app.clock.now());
@@ -90,7 +94,10 @@ pub(crate) async fn begin(
     }
     let company = app.store.table.company(&scope.company).await?;
     if !company.is_some_and(|company| company.is_active()) {
-        let message = "the company was deactivated and issues nothing; its operator knows why";
+        let message = say!(
+            "the company was deactivated and issues nothing; its operator knows why",
+            "la empresa fue desactivada y no emite nada; su operador sabe por qué"
+        );
         return Err(ApiError::unauthorized("company_inactive", message));
     }
     let criteria = criteria(scope, &caller.rnc, now);
@@ -112,9 +119,10 @@ pub(crate) async fn begin(
         RunBegun::New(run) => run,
         RunBegun::Replay(existing) => return replayed(&app, &caller, &existing).await,
         RunBegun::Open(open) => {
-            let message = format!(
-                "run {} is under way: wait for its end, or abandon it with POST /api/v1/client/certification/runs/{}/abandon",
-                open.id, open.id
+            let id = open.id;
+            let message = say!(
+                "run {id} is under way: wait for its end, or abandon it with POST /api/v1/client/certification/runs/{id}/abandon",
+                "la corrida {id} está en curso: espere su final, o abandónela con POST /api/v1/client/certification/runs/{id}/abandon"
             );
             return Err(ApiError::conflict("run_open", message));
         }

@@ -184,5 +184,7 @@ pub(crate) fn read(
 
 fn first(findings: &Findings) -> String {
     let first = findings.list.first();
-    first.map_or_else(String::new, |finding| format!("{}: {}", finding.code, finding.message))
+    first.map_or_else(String::new, |finding| {
+        format!("{}: {}", finding.code, finding.message.en)
+    })
 }

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, PathId, ValidationError};
+use ecf_language::Bilingual;
 use ecf_store::{
     RunId,
     runs::{RunProgress, RunState},
@@ -127,10 +128,19 @@ async fn carry_out(app: &App, caller: &Caller, id: &RunId, command: Command) -> 
 }
 
 fn refused(refused: Refused) -> ApiError {
-    let code = match refused {
-        Refused::Reset => "run_reset",
-        Refused::OutcomeUnknown => "run_outcome_unknown",
-        Refused::WrongState => "run_state",
+    let (code, spanish) = match refused {
+        Refused::Reset => (
+            "run_reset",
+            "la DGII rechazó una fila, lo que reinicia el paso: descargue un libro nuevo e inicie otra corrida con él",
+        ),
+        Refused::OutcomeUnknown => (
+            "run_outcome_unknown",
+            "la fila pudo haber llegado a la DGII: el operador tiene que averiguarlo antes de que la corrida siga",
+        ),
+        Refused::WrongState => (
+            "run_state",
+            "la corrida no está en un estado en el que esto se pueda hacer",
+        ),
     };
-    ApiError::conflict(code, refused.to_string())
+    ApiError::conflict(code, Bilingual::of(&refused, spanish))
 }

@@ -4,6 +4,7 @@ use std::io::{Cursor, Write as _};
 
 use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, Download, PathId, ValidationError};
+use ecf_language::say;
 use ecf_store::{ArtifactKind, Receipt, RunId};
 use ecf_workbook::Phase;
 use ecf_workbook::run::RowState;
@@ -59,7 +60,10 @@ pub(crate) async fn files(
         invoices.push((format!("{}{}.xml", caller.rnc, signed.encf), xml));
     }
     if invoices.is_empty() {
-        let message = "no summary of a consumer invoice was accepted yet, so there is nothing to upload";
+        let message = say!(
+            "no summary of a consumer invoice was accepted yet, so there is nothing to upload",
+            "todavía no se aceptó ningún resumen de una factura de consumo, así que no hay nada que cargar"
+        );
         return Err(ApiError::conflict("no_files_yet", message));
     }
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));

@@ -236,7 +236,7 @@ pub(crate) fn findings(part: &'static str, findings: &Findings) -> Vec<FieldErro
 }
 
 fn error(part: &'static str, finding: &Finding) -> FieldError {
-    let error = FieldError::new(["body", part], "value_error", finding.message.clone()).with_code(finding.code);
+    let error = FieldError::new(["body", part], "value_error", (*finding.message).clone()).with_code(finding.code);
     let places = [
         ("sheet", &finding.sheet),
         ("column", &finding.column),

@@ -1,6 +1,7 @@
 //! What is wrong with a workbook: one entry per finding, with sheet, row, column and cell.
 
 use ecf::Grade;
+use ecf_language::Bilingual;
 
 /// Permanent codes of findings about the file, its sheets and cells. The words may improve, the code stays. Findings
 /// about the content of a document have the codes of [`ecf::codes`] and [`ecf::rules`].
@@ -104,7 +105,7 @@ pub struct Finding {
     /// A permanent code.
     pub code: &'static str,
     /// One sentence that says how to correct it.
-    pub message: String,
+    pub message: Box<Bilingual>,
     /// What it means for the run; [`Grade::Rejected`] stops it before the first row is sent.
     pub grade: Grade,
     /// The sheet.
@@ -123,7 +124,7 @@ impl Finding {
     pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self {
             code,
-            message: message.into(),
+            message: Box::new(Bilingual::same(message.into())),
             grade: Grade::Rejected,
             sheet: None,
             row: None,

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use ecf::{Node, Violation};
+use ecf_language::Bilingual;
 
 use crate::cell::{self, Value};
 use crate::columns::{At, Columns};
@@ -246,16 +247,18 @@ impl Row {
         match self.header_of(&violation.path, columns).or_else(first_below) {
             Some(header) => Finding {
                 grade: violation.grade,
-                ..self.finding_at(&header, violation.code, violation.message)
+                message: Box::new(violation.message),
+                ..self.finding_at(&header, violation.code, "")
             },
             None => {
                 let message = match violation.path.as_slice() {
                     [] => violation.message,
-                    path => format!("{}: {}", path.join("/"), violation.message),
+                    path => Bilingual::same(format!("{}: ", path.join("/"))).then(&violation.message),
                 };
                 Finding {
                     grade: violation.grade,
-                    ..self.finding(violation.code, message)
+                    message: Box::new(message),
+                    ..self.finding(violation.code, "")
                 }
             }
         }
