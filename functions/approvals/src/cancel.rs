@@ -211,7 +211,7 @@ fn overlap(ranges: &[NumberRange]) -> Option<Encf> {
     Some(pair[1].0)
 }
 
-/// An annulment and how far it came.
+/// An annulment and its state.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CancellationView {
     public_id: String,
@@ -273,7 +273,7 @@ impl From<&Annulment> for CancellationView {
     tag = "Secuencias",
     request_body = CancelRequest,
     responses(
-        (status = 200, description = "The annulment as it stands; the same for a repeated key", body = CancellationView),
+        (status = 200, description = "The annulment with its current state; the same for a repeated key", body = CancellationView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 409, description = "`numbers_used`: a receipt or another annulment has them; `annulment_not_offered`: not in CerteCF; no certificate", body = CodedError),
         (status = 422, description = "Every bad field, numbers outside the company's ranges; a missing key", body = ValidationError),
@@ -365,7 +365,7 @@ pub(crate) async fn cancel(
     tag = "Secuencias",
     params(("public_id" = String, Path, description = "The annulment's id")),
     responses(
-        (status = 200, description = "The annulment as it stands", body = CancellationView),
+        (status = 200, description = "The annulment with its current state", body = CancellationView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 404, description = "Unknown, or of another company or environment", body = CodedError),
         (status = 422, description = "The key is missing", body = ValidationError),

@@ -26,7 +26,7 @@ use crate::submit::differs;
 use crate::view::ApprovalView;
 use crate::{App, TIME_LIMIT};
 
-/// A signed approval and where it goes.
+/// A signed approval and its recipient.
 #[derive(Debug, ToSchema)]
 #[schema(as = PassOnAcecfRequest)]
 pub(crate) struct PassOnRequest {
@@ -97,9 +97,9 @@ impl FromFields for PassOnRequest {
     tag = "Aprobaciones",
     request_body = PassOnRequest,
     responses(
-        (status = 200, description = "The approval as it stands; the same for a repeated key", body = ApprovalView),
+        (status = 200, description = "The approval with its current state; the same for a repeated key", body = ApprovalView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
-        (status = 409, description = "`answered_already`: an answer is final unless the tax authority refused it or could not be told", body = CodedError),
+        (status = 409, description = "`answered_already`: an answer is final unless the tax authority refused it or was unreachable", body = CodedError),
         (status = 422, description = "Every bad field, or what in the message differs from them; a missing key", body = ValidationError),
     ),
     security(("api_key" = ["issue"])),
@@ -123,7 +123,7 @@ pub(crate) async fn outbound(
     tag = "Aprobaciones",
     request_body = PassOnRequest,
     responses(
-        (status = 200, description = "The approval as it stands; the same for a repeated key", body = ApprovalView),
+        (status = 200, description = "The approval with its current state; the same for a repeated key", body = ApprovalView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 409, description = "`receipt_not_valid`, `type_not_approved`, `differs_from_receipt`, `answered_already`", body = CodedError),
         (status = 422, description = "Every bad field, or what in the message differs from them; a missing key", body = ValidationError),

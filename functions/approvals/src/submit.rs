@@ -144,11 +144,11 @@ impl FromFields for SubmitRequest {
     tag = "Aprobaciones",
     request_body = SubmitRequest,
     responses(
-        (status = 200, description = "The approval as it stands; the same for a repeated key", body = ApprovalView),
+        (status = 200, description = "The approval with its current state; the same for a repeated key", body = ApprovalView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 409, description = "`not_received`; `answered_already`: an answer is final unless the tax authority refused it or could not be told; `not_accepted`: the tax authority did not accept the receipt; no certificate", body = CodedError),
         (status = 422, description = "Every bad field, or what differs from the receipt; a missing key", body = ValidationError),
-        (status = 503, description = "The tax authority cannot say now whether it accepted the receipt", body = CodedError),
+        (status = 503, description = "The tax authority cannot be asked now whether it accepted the receipt", body = CodedError),
     ),
     security(("api_key" = ["issue"])),
 )]

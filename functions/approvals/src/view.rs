@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use crate::App;
 
-/// An approval or rejection and how far it came.
+/// An approval or rejection and its state.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ApprovalView {
     public_id: String,
@@ -126,7 +126,7 @@ fn in_words(told: &Transmission) -> Bilingual {
     tag = "Aprobaciones",
     params(("public_id" = String, Path, description = "The approval's id")),
     responses(
-        (status = 200, description = "The approval as it stands", body = ApprovalView),
+        (status = 200, description = "The approval with its current state", body = ApprovalView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 404, description = "Unknown, or of another company or environment", body = CodedError),
         (status = 422, description = "The key is missing", body = ValidationError),

@@ -38,7 +38,7 @@ const MEGABYTE: u64 = 1024 * 1024;
         (status = 200, description = "The archive", content((Vec<u8> = "application/zip"))),
         (status = 304, description = "The caller has this archive"),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
-        (status = 409, description = "`certificate_unusable`: the company's certificate does not open, so nobody can sign the manifest", body = CodedError),
+        (status = 409, description = "`certificate_unusable`: the company's certificate does not open, so the manifest cannot be signed", body = CodedError),
         (status = 422, description = "A bad instant, a missing key, or `range_too_large`: the archive would not fit; `ctx.ranges` are spans that do", body = ValidationError),
     ),
     security(("api_key" = ["read"])),

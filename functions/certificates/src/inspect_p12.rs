@@ -41,7 +41,7 @@ impl FromForm for InspectRequest {
 /// What is in a P12.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct InspectionView {
-    /// Whether an upload of this file with this PIN would be taken.
+    /// Whether an upload of this file with this PIN would succeed.
     would_be_taken: bool,
     size_bytes: usize,
     /// Absent when nothing in the file shows it.
@@ -85,7 +85,7 @@ struct KeyView {
 #[derive(Debug, Serialize, ToSchema)]
 struct CertificateDetailView {
     subject: String,
-    /// Where the RNC or cédula of the holder stands.
+    /// The field of the certificate that has the holder's RNC or cédula.
     subject_serial_number: Option<String>,
     issuer: String,
     serial_number: String,

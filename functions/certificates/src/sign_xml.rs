@@ -35,7 +35,7 @@ use crate::xml_body::{XmlBody, XmlForm};
         (status = 409, description = "The company has no certificate that is valid now", body = CodedError),
         (status = 413, description = "The body is too large", body = CodedError),
         (status = 415, description = "The body is of another type", body = CodedError),
-        (status = 422, description = "Why it is not signed; `ctx.code` says which", body = ValidationError),
+        (status = 422, description = "Why it is not signed; `ctx.code` has the reason", body = ValidationError),
     ),
     security(("api_key" = ["full", "highest_environment"])),
 )]

@@ -44,7 +44,7 @@ pub(crate) struct UploadRequest {
     /// The name that people know it by; the subject's unless given.
     #[schema(min_length = 1, max_length = 100)]
     alias: Option<String>,
-    /// RNC or cédula of the holder, when it is not the company itself but somebody with its delegation.
+    /// RNC or cédula of the holder, when the holder is a delegate of the company.
     #[schema(value_type = Option<String>)]
     delegate: Option<Rnc>,
     /// Taken for the sake of older clients: a certificate serves every environment.
@@ -93,12 +93,12 @@ pub(crate) struct UploadedView {
     tag = "Certificados",
     request_body(content = UploadRequest, content_type = "multipart/form-data"),
     responses(
-        (status = 201, description = "Stored and active; `signs_everywhere_from` says from when on nothing is signed with the one before", body = UploadedView),
+        (status = 201, description = "Stored and active; from `signs_everywhere_from` on nothing is signed with the previous one", body = UploadedView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 409, description = "Another certificate was uploaded at the same time; send the one that is to sign again", body = CodedError),
         (status = 413, description = "The body is too large", body = CodedError),
         (status = 415, description = "The body is no form", body = CodedError),
-        (status = 422, description = "What is wrong with the file or the PIN; `ctx.code` says which", body = ValidationError),
+        (status = 422, description = "The file or the PIN cannot be used; `ctx.code` has the reason", body = ValidationError),
         (status = 503, description = "Send the same request again", body = CodedError),
     ),
     security(("api_key" = ["full", "highest_environment"])),

@@ -18,7 +18,7 @@ use crate::xml_body::{XmlBody, XmlForm, XmlRequest};
 use content::{Content, ContentView, FileNameView, Source};
 use signature::{SignatureView, SignerView};
 
-/// What there is to say about a document.
+/// A finding about a document.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReportView {
     /// Signature, structure and rules are all right, and the certificate was valid when it was signed.
@@ -26,7 +26,7 @@ pub(crate) struct ReportView {
     signature: SignatureView,
     /// The signer; absent when no certificate could be read. Whether the authority knows its issuer is not asked.
     signer: Option<SignerView>,
-    /// What the document says it is; absent when it cannot be read.
+    /// What the document states about itself; absent when it cannot be read.
     document: Option<ContentView>,
     /// What the official schema refuses, in the order of the document: fields that are missing, wrong or not allowed, elements that are out of
     /// order, empty or repeated, attributes, namespaces, text between elements.

@@ -46,7 +46,7 @@ impl FromFields for SummaryQuery {
     }
 }
 
-/// How the company stands in the key's environment.
+/// The company's data in the key's environment.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SummaryView {
     #[schema(value_type = String, example = "TesteCF")]
@@ -109,7 +109,7 @@ pub(crate) struct WebhookHealthView {
     failing_since: Option<Instant>,
 }
 
-/// Whether the tax authority is being sent what is issued; `/api/v1/taxauth/status` says more.
+/// Whether issued receipts are being sent to the tax authority; details in `/api/v1/taxauth/status`.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TaxauthView {
     /// `sent` or `held`: receipts in full, and the questions for their verdicts.

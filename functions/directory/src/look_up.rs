@@ -26,7 +26,7 @@ pub(crate) struct DirectoryQuery {
     /// The taxpayer: 9 digits (RNC) or 11 (cedula).
     #[param(value_type = String)]
     rnc: Rnc,
-    /// Ask the authority even if an answer of the last hours is kept; at most once a minute for a taxpayer.
+    /// Asks the authority even if an answer of the last hours is cached; at most once a minute for each taxpayer.
     #[param(required = false, value_type = bool, default = false)]
     refresh: Wanted,
 }
@@ -56,7 +56,7 @@ pub(crate) struct DirectoryView {
     url_aceptacion: Option<String>,
     /// Where it hands out tokens; absent when it wants none.
     url_opcional: Option<String>,
-    /// When the tax authority said so.
+    /// When the tax authority answered.
     #[schema(value_type = String, format = DateTime)]
     checked_at: Instant,
     age_seconds: i64,
@@ -74,11 +74,11 @@ pub(crate) struct DirectoryView {
     tag = "Autoridad tributaria",
     params(DirectoryQuery),
     responses(
-        (status = 200, description = "The entry, or that there is none; kept for hours, with its age", body = DirectoryView),
+        (status = 200, description = "The entry, or that none exists; cached for hours, with its age", body = DirectoryView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 409, description = "The company has no valid certificate to ask with, the tax authority refuses it, or has no directory in this environment", body = CodedError),
         (status = 422, description = "The key is missing, or every bad parameter", body = ValidationError),
-        (status = 503, description = "Nothing is kept and the tax authority cannot be asked now", body = CodedError),
+        (status = 503, description = "No answer is cached and the tax authority cannot be asked now", body = CodedError),
     ),
     security(("api_key" = ["read"])),
 )]

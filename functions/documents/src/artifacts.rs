@@ -17,7 +17,7 @@ use crate::App;
     tag = "Documentos",
     params(("public_id" = String, Path, description = "The receipt's id")),
     responses(
-        (status = 200, description = "Which files there are, with the path of each", body = ArtifactsView),
+        (status = 200, description = "The existing files with their paths", body = ArtifactsView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 404, description = "Unknown, or of another company or environment", body = CodedError),
         (status = 422, description = "The key is missing", body = ValidationError),

@@ -60,7 +60,7 @@ pub(crate) struct DetailView {
     tag = "Documentos",
     params(("public_id" = String, Path, description = "The receipt's id"), ShowQuery, Wait),
     responses(
-        (status = 200, description = "The receipt as it stands now, with the authority's answer, its files and its history", body = DetailView),
+        (status = 200, description = "The receipt with its current state, the authority's answer, its files and its history", body = DetailView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 404, description = "Unknown, or of another company or environment", body = CodedError),
         (status = 422, description = "Every bad parameter, a missing key included", body = ValidationError),

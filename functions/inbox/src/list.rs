@@ -24,7 +24,7 @@ pub(crate) struct ListRequest {
     /// `false`: only items that await their acknowledgement. `true`: only acknowledged ones. Empty, as in `?acked=`: both.
     #[param(required = false, value_type = bool, default = false)]
     acked: Option<bool>,
-    /// Only items of which the tax authority said this.
+    /// Only items with this answer of the tax authority.
     #[param(required = false, value_type = String, pattern = "^(pending|accepted|conditionally_accepted|rejected|not_found)$")]
     authority_state: Option<AuthorityState>,
     /// Only items of this issuer.
@@ -117,7 +117,7 @@ pub(crate) struct InboxItemView {
     superseded_by: Option<String>,
     /// What the company answered to it (ACECF): `approved`, `rejected`, or nothing yet.
     answer: Option<&'static str>,
-    /// The approval that says it.
+    /// The approval with this answer.
     approval_id: Option<String>,
     acked: bool,
     /// When it was acknowledged first.

@@ -30,7 +30,7 @@ const MOST_FINDINGS: usize = 500;
 /// The members of a response that list findings.
 const FINDINGS: [&str; 2] = ["detail", "warnings"];
 
-/// The receipts, each as `POST /api/v1/ecf` takes it.
+/// The receipts, each in the format of `POST /api/v1/ecf`.
 #[derive(Debug, ToSchema)]
 pub(crate) struct BatchRequest {
     #[schema(value_type = Vec<IssueRequest>, min_items = 1, max_items = 25)]

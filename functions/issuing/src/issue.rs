@@ -54,7 +54,7 @@ const FIRST_TRY: std::time::Duration = std::time::Duration::from_secs(5);
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 409, description = "The number is used, the range is numbered by the other side, the certificate does not serve, or `on_replay=refuse` and the key has another receipt", body = CodedError),
         (status = 422, description = "Every bad field of the request and the document", body = ValidationError),
-        (status = 503, description = "Nothing was kept; send the same request again", body = CodedError),
+        (status = 503, description = "Nothing was stored; send the same request again", body = CodedError),
     ),
     security(("api_key" = ["issue"])),
 )]

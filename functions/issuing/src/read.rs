@@ -16,7 +16,7 @@ use crate::App;
     tag = "Comprobantes",
     params(("public_id" = String, Path, description = "The receipt's id"), Wait),
     responses(
-        (status = 200, description = "The receipt as it stands now", body = DocumentView),
+        (status = 200, description = "The receipt with its current state", body = DocumentView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 404, description = "Unknown, or of another company or environment", body = CodedError),
         (status = 422, description = "Every bad parameter, a missing key included", body = ValidationError),

@@ -72,7 +72,7 @@ pub(crate) struct IssueQuery {
     /// production); a company may set another default.
     #[param(value_type = Option<String>, pattern = "^(refuse|warn)$")]
     pub(crate) on_conditional: Option<OnConditional>,
-    /// Everything except storing: the forecast of the verdict, warnings, totals and the document; no number is taken.
+    /// All checks without storing: the expected verdict, warnings, totals and the document; no number is used.
     #[param(required = false, default = false)]
     pub(crate) validate_only: bool,
     /// `scaled`: amounts get their decimals, what is left out is computed. `verbatim` (the default in CerteCF): written as given,

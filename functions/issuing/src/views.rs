@@ -15,7 +15,7 @@ pub(crate) struct IssuedView {
     pub(crate) warnings: Vec<FieldError>,
 }
 
-/// What issuing would come to. Nothing was kept and no number was taken.
+/// The result that issuing would have. Nothing was stored and no number was used.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ValidationView {
     /// What the tax authority would say of the document: `accepted` or `conditionally_accepted`. What it would reject is 422.

@@ -76,7 +76,7 @@ struct ApiKeyView {
         (status = 201, description = "Registered; the key is shown once", body = RegisteredView),
         (status = 409, description = "The certificate of the request proves its RNC, which a verified company has already; or the idempotency key belongs to another request; or another request with the key came at the same time. Without such a certificate the answer is 201: an unverified company may have the RNC of a verified one", body = CodedError),
         (status = 422, description = "Every bad field", body = ValidationError),
-        (status = 429, description = "Too many sign-ups from this address; `Retry-After` says when", body = CodedError),
+        (status = 429, description = "Too many sign-ups from this address; `Retry-After` says when to retry", body = CodedError),
         (status = 503, description = "Send the same request again", body = CodedError),
     ),
     security(()),

@@ -35,7 +35,7 @@ pub(crate) struct CatalogueSummary {
     total: usize,
 }
 
-/// A catalogue with its codes, in the authority's order and words.
+/// A catalogue with its codes, in the tax authority's order and Spanish names.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CatalogueView {
     name: &'static str,

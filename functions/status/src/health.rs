@@ -18,19 +18,19 @@ const TIME_LIMIT: Duration = Duration::from_secs(2);
 pub(crate) struct HealthView {
     /// `ok` or `degraded`.
     status: &'static str,
-    /// Each part that was looked at, `ok` or `failed`.
+    /// Each checked service, `ok` or `failed`.
     checks: BTreeMap<&'static str, &'static str>,
     version: &'static str,
 }
 
 /// Salud del servicio
 ///
-/// Asks the parts without which no receipt can be taken. No key is needed.
+/// Checks the services without which no receipt can be issued. No key is needed.
 #[utoipa::path(
     get,
     path = "/api/v1/health",
     tag = "Servicio",
-    responses((status = 200, description = "Up; `status` tells `ok` from `degraded`", body = HealthView)),
+    responses((status = 200, description = "Up; `status` is `ok` or `degraded`", body = HealthView)),
     security(()),
 )]
 pub(crate) async fn health(State(app): State<App>) -> Json<HealthView> {

@@ -63,11 +63,11 @@ impl FromFields for ChangesQuery {
     tag = "Avisos",
     params(ChangesQuery),
     responses(
-        (status = 200, description = "Changes in their order; keep `next_cursor` even if there are none", body = ChangesView),
+        (status = 200, description = "Changes in their order; store `next_cursor` even if the list is empty", body = ChangesView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 409, description = "`cursor_expired`: begin again without a cursor", body = CodedError),
         (status = 422, description = "The key is missing, or every bad parameter", body = ValidationError),
-        (status = 503, description = "`notices_disabled`: this deployment tells none", body = CodedError),
+        (status = 503, description = "`notices_disabled`: this deployment has no notices", body = CodedError),
     ),
     security(("api_key" = ["read"])),
 )]
@@ -117,7 +117,7 @@ pub(crate) async fn changes(
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 404, description = "There is no such notice for this company and environment", body = CodedError),
         (status = 422, description = "The key is missing", body = ValidationError),
-        (status = 503, description = "`notices_disabled`: this deployment tells none", body = CodedError),
+        (status = 503, description = "`notices_disabled`: this deployment has no notices", body = CodedError),
     ),
     security(("api_key" = ["read"])),
 )]

@@ -19,7 +19,7 @@ use crate::App;
 /// `Retry-After` until an operator has loaded the register.
 const NOT_LOADED_RETRY: Duration = Duration::from_secs(3600);
 
-/// A taxpayer, in the authority's words.
+/// A taxpayer, as the tax authority describes it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TaxpayerView {
     rnc: String,
@@ -49,7 +49,7 @@ pub(crate) struct TaxpayerView {
         (status = 200, description = "The taxpayer, and how old the register is", body = TaxpayerView),
         (status = 404, description = "The register has no such taxpayer", body = CodedError),
         (status = 422, description = "That is no taxpayer's number", body = ValidationError),
-        (status = 429, description = "Too many look-ups from this address; `Retry-After` says when", body = CodedError),
+        (status = 429, description = "Too many look-ups from this address; `Retry-After` says when to retry", body = CodedError),
         (status = 503, description = "`register_not_loaded`: this deployment has no register", body = CodedError),
     ),
     security(()),

@@ -93,7 +93,7 @@ pub(crate) async fn status(State(app): State<App>, _: Caller) -> Result<Json<Sta
     operation_id = "list_taxauth_services",
     tag = "Autoridad tributaria",
     responses(
-        (status = 200, description = "Each service of each environment, in the authority's words", body = ServiceListView),
+        (status = 200, description = "Each service of each environment, as the tax authority describes it", body = ServiceListView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "The key is missing", body = ValidationError),
     ),
@@ -113,7 +113,7 @@ pub(crate) async fn services(State(app): State<App>, _: Caller) -> Result<Json<S
     operation_id = "list_maintenance_windows",
     tag = "Autoridad tributaria",
     responses(
-        (status = 200, description = "Windows that last or are to come; whether to issue in contingency now in the key's environment", body = MaintenanceView),
+        (status = 200, description = "Current and announced maintenance windows; whether to issue in contingency now in the key's environment", body = MaintenanceView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "The key is missing", body = ValidationError),
     ),
@@ -162,7 +162,7 @@ pub(crate) async fn impact(State(app): State<App>, _: Caller) -> Result<Json<Imp
     responses(
         (status = 200, description = "What happens to receipts now", body = ImpactView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
-        (status = 422, description = "The key is missing, or there is no such environment", body = ValidationError),
+        (status = 422, description = "The key is missing, or the environment does not exist", body = ValidationError),
     ),
     security(("api_key" = ["read"])),
 )]
@@ -188,7 +188,7 @@ pub(crate) async fn impact_of(
     responses(
         (status = 200, description = "Its hosts, services and maintenance", body = EnvironmentView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
-        (status = 422, description = "The key is missing, or there is no such environment", body = ValidationError),
+        (status = 422, description = "The key is missing, or the environment does not exist", body = ValidationError),
     ),
     security(("api_key" = ["read"])),
 )]

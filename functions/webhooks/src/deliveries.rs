@@ -34,7 +34,7 @@ impl FromFields for DeliveriesQuery {
 /// One attempt at delivering an event.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DeliveryView {
-    /// An integer below 2^53, so that every JSON reader keeps it exact.
+    /// An integer below 2^53, so that every JSON reader represents it exactly.
     id: u64,
     event: String,
     /// The `public_id` of the event: the receipt's, or that of the announcement; `null` for a dry run.

@@ -18,12 +18,12 @@ pub(crate) struct WebhookView {
     pub(crate) is_active: bool,
     pub(crate) created_at: Instant,
     pub(crate) updated_at: Instant,
-    /// When the service switched it off, because it failed for days or said that it is gone.
+    /// When the service deactivated it, because it failed for days or answered 410.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) paused_at: Option<Instant>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) paused_reason: Option<String>,
-    /// Since when it has taken nothing; absent while it works.
+    /// Since when it has failed; absent while it works.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) failing_since: Option<Instant>,
 }

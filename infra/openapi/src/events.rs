@@ -43,7 +43,7 @@ fn operation(name: &str, schema: &str, summary: &str) -> Value {
         "responses": {
             "2XX": { "description": "Taken" },
             "410": { "description": "The receiver is gone for good: the webhook is switched off" },
-            "default": { "description": "Not taken; it is tried again for 24 hours" },
+            "default": { "description": "Not received; the delivery is retried for 24 hours" },
         },
         "security": [],
     } })

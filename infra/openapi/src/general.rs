@@ -67,7 +67,7 @@ pub(super) fn add_answers(document: &mut Value) {
         "TooLarge": error("The body is beyond 4 MB, before or after it is inflated", json!({ "anyOf": [coded, { "$ref": "#/components/schemas/GatewayError" }] })),
         "UnsupportedMediaType": error("The body is of another content type, or in another encoding than gzip and deflate", coded.clone()),
         "Forbidden": error("The key may not do this: its scope, or its environment, is not enough", coded.clone()),
-        "TooManyRequests": error("The key, or the whole service, is asked too often; `Retry-After` says when to come back", json!({ "anyOf": [coded, { "$ref": "#/components/schemas/GatewayError" }] })),
+        "TooManyRequests": error("The rate limit of the key, or of the whole service, is exceeded; `Retry-After` says when to retry", json!({ "anyOf": [coded, { "$ref": "#/components/schemas/GatewayError" }] })),
         "Error": error(
             "Any other error: `detail` is an object with `code` and `message`, the list of bad fields, or a sentence of the gateway",
             json!({ "anyOf": [coded, { "$ref": "#/components/schemas/ValidationError" }, { "$ref": "#/components/schemas/GatewayError" }] }),
@@ -75,7 +75,7 @@ pub(super) fn add_answers(document: &mut Value) {
     });
     document["components"]["schemas"]["GatewayError"] = json!({
         "type": "object", "required": ["detail"], "properties": { "detail": { "type": "string" } },
-        "description": "What the gateway says by itself: before a function is asked, or when it did not answer in time.",
+        "description": "The gateway's own answer: before a function is called, or when the function did not answer in time.",
     });
     let general = |name: &str| json!({ "$ref": format!("#/components/responses/{name}") });
     for operation in super::operations(document) {

@@ -32,7 +32,9 @@ pub(crate) async fn speak(headers: &HeaderMap, answer: impl Future<Output = Resp
             let mut response = answer.await;
             if ANSWER.with(|answer| answer.has_texts.get()) {
                 let tag = HeaderValue::from_static(language.tag());
-                response.headers_mut().insert(header::CONTENT_LANGUAGE, tag);
+                let headers = response.headers_mut();
+                headers.insert(header::CONTENT_LANGUAGE, tag);
+                headers.append(header::VARY, HeaderValue::from_static("accept-language"));
             }
             response
         })
@@ -106,6 +108,8 @@ mod tests {
         }
         let response = service().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
         let language = response.headers().get(header::CONTENT_LANGUAGE).cloned();
+        let varies = response.headers().get(header::VARY).is_some();
+        assert_eq!(varies, language.is_some(), "{path}");
         let status = response.status();
         let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
         (status, language, serde_json::from_slice(&body).unwrap())

@@ -25,7 +25,7 @@ use crate::Page;
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ListView<T> {
     pub items: Vec<T>,
-    /// How many there are in all.
+    /// The total number of items.
     pub total: u64,
     pub limit: u32,
     pub offset: u64,

@@ -34,7 +34,7 @@ const EDITION: &str = "register/edition.json";
 /// Uploaded files of the authority, before they are loaded.
 const INCOMING: &str = "register/incoming/";
 
-/// A taxpayer, in the authority's words.
+/// A taxpayer, as the tax authority describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taxpayer {
     pub rnc: Rnc,

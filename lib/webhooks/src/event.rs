@@ -257,7 +257,7 @@ payload! {
 payload! {
     /// The company's certificate expires soon; each threshold is reported once.
     CertificateExpiringEvent<'a> {
-        environment: &'a str = text("The environment that was looked at; the certificate serves all"),
+        environment: &'a str = text("The checked environment; the certificate is used in all of them"),
         serial_number: &'a str = text("Its serial number"),
         subject: &'a str = text("Its subject"),
         expires_at: String = instant("When it expires"),
@@ -276,7 +276,7 @@ payload! {
 }
 
 payload! {
-    /// Another issuer sent a receipt, and it was acknowledged; then the tax authority said what it holds of it.
+    /// Another issuer sent a receipt, and it was acknowledged; then the tax authority answered whether it has it.
     InboxEvent<'a> {
         environment: &'a str = text("The environment that received it"),
         inbox_id: String = text("Its id in the inbox"),
@@ -290,7 +290,7 @@ payload! {
         signer_trusted: bool = flag("Whether the signer's certificate was issued by an authority that this deployment trusts"),
         authority_state: Option<&'static str> = nullable_word(
             &["pending", "accepted", "conditionally_accepted", "rejected", "not_found"],
-            "What the tax authority says of the document; null in CerteCF, where it cannot be asked",
+            "The tax authority's state of the document; null in CerteCF, where it cannot be asked",
         ),
     }
 }
@@ -303,7 +303,7 @@ payload! {
         ecf_type: &'a str = text("Its type"),
         encf: Option<String> = nullable_text("Its number"),
         rnc_comprador: Option<&'a str> = nullable_text("Who answered"),
-        buyer_status: &'static str = word(&["approved", "rejected"], "The stage of the document is `buyer_` and this word"),
+        buyer_status: &'static str = word(&["approved", "rejected"], "The stage of the document is `buyer_` followed by this value"),
         reason: Option<&'a str> = nullable_text("Why it was rejected"),
         signer_trusted: bool = flag("False: the answer is provisional, and one of a trusted signer replaces it"),
     }

@@ -21,7 +21,7 @@ pub struct NotFinal {
 }
 
 payload! {
-    /// The tax authority's verdict on a receipt. What there is none of is left out.
+    /// The tax authority's verdict on a receipt. Members without a value are left out.
     VerdictEvent<'a> {
         event: &'a str,
         public_id: &'a str,
@@ -43,9 +43,9 @@ payload! {
         dgii_security_code: Option<&'a str> = optional(text("The same")),
         timestamp: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
-        taxauth_response: Option<&'a RawValue> = optional(foreign_object("The authority's answer as it came")),
+        taxauth_response: Option<&'a RawValue> = optional(foreign_object("The authority's answer, unchanged")),
         #[serde(skip_serializing_if = "Option::is_none")]
-        dgii_response: Option<&'a RawValue> = optional(foreign_object("The authority's answer as it came")),
+        dgii_response: Option<&'a RawValue> = optional(foreign_object("The authority's answer, unchanged")),
         #[serde(skip_serializing_if = "Option::is_none")]
         electronic_stamp: Option<&'a str> = optional(text("The address for the QR code")),
         #[serde(skip_serializing_if = "Option::is_none")]

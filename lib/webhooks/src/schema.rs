@@ -55,7 +55,7 @@ impl Schema {
             ("event", required(json!({ "type": "string", "enum": names }))),
             (
                 "public_id",
-                text("What it is about; with `event`, what tells one event from another"),
+                text("The subject of the event; together with `event` it identifies one event"),
             ),
             ("company_rnc", text("Whose event it is")),
             ("timestamp", instant("When it happened")),

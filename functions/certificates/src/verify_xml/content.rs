@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What a document says it is.
+/// What a document states about itself.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct ContentView {
     /// The root element.
@@ -25,7 +25,7 @@ pub(crate) struct ContentView {
     rnc_comprador: Option<String>,
     monto_total: Option<String>,
     fecha_emision: Option<String>,
-    /// When it was signed or made, as it says itself.
+    /// When it was signed or created, according to the document.
     fecha_hora: Option<String>,
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct ListedApiKeyView {
     environment: Environment,
     /// Whether it opens anything now.
     is_active: bool,
-    /// Whether this very key asks.
+    /// Whether the request uses this key.
     is_current: bool,
     created_at: Instant,
     expires_at: Option<Instant>,

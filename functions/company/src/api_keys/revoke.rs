@@ -83,7 +83,7 @@ impl From<ListedApiKey> for DescendantView {
         (status = 204, description = "Revoked; no working key descended from it"),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 404, description = "Unknown, or of another company or environment", body = CodedError),
-        (status = 409, description = "The very key that asks would be revoked, without `allow_self=true`", body = CodedError),
+        (status = 409, description = "The key of the request itself would be revoked; that needs `allow_self=true`", body = CodedError),
         (status = 422, description = "Every bad field, a missing key included", body = ValidationError),
     ),
     security(("api_key" = ["full"])),

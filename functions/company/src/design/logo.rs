@@ -30,7 +30,7 @@ pub(super) const PATH: &str = "/api/v1/client/company/design/logo";
     responses(
         (status = 200, description = "The design as it is now", body = DesignView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
-        (status = 413, description = "The body is larger than any is taken", body = CodedError),
+        (status = 413, description = "The body exceeds the limit", body = CodedError),
         (status = 415, description = "Neither `image/png` nor `image/jpeg`", body = CodedError),
         (status = 422, description = "A missing key, or an image that is refused; `ctx.code` is `too_large`, `kind`, `pixels` or `unusable`", body = ValidationError),
     ),

@@ -15,7 +15,7 @@ use crate::App;
 /// What may change about a range; what is left out stays.
 #[derive(Debug, ToSchema)]
 pub(crate) struct ChangeSequence {
-    /// `false`: it gives no number and takes none until it is switched on again.
+    /// `false`: no number of it can be used until it is activated again.
     is_active: Option<bool>,
     /// The last day, when the authority moved it.
     #[schema(value_type = Option<String>, format = Date, example = "2027-12-31")]

@@ -63,7 +63,7 @@ pub(super) struct DayCountsView {
 /// missing.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(super) struct OpenReceiptsView {
-    /// Stored; number and signature come within minutes.
+    /// Stored; it is numbered and signed within minutes.
     received: u64,
     /// Stored until `scheduled_for`.
     deferred: u64,
@@ -75,7 +75,7 @@ pub(super) struct OpenReceiptsView {
     submitted: u64,
     /// Stopped; a person has to correct something.
     failed: u64,
-    /// `false` when the days concerned have more than 5,000 receipts to look through: then there may be more than these.
+    /// `false` when the days concerned have more than 5,000 receipts to search: the list may then be incomplete.
     complete: bool,
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct ChangesView {
     pub(super) changes: Vec<ChangeView>,
     /// Where the next question begins.
     pub(super) next_cursor: String,
-    /// Whether there is more now.
+    /// Whether more changes exist now.
     pub(super) has_more: bool,
     #[schema(value_type = String, format = DateTime)]
     pub(super) checked_at: Instant,
@@ -27,7 +27,7 @@ pub(crate) struct ChangesView {
 pub(crate) struct ChangeView {
     /// The same for the same change, in every repetition.
     event_id: String,
-    /// `upsert`: keep the notice as it is here; `revoke`: forget it.
+    /// `upsert`: store this notice; `revoke`: delete it.
     #[schema(pattern = "^(upsert|revoke)$")]
     operation: &'static str,
     company_id: String,
@@ -83,7 +83,7 @@ pub(crate) struct NoticeView {
     body: String,
     #[schema(value_type = String, pattern = "^(scheduled|active|expired|resolved)$")]
     state: &'static str,
-    /// Who says so.
+    /// The source of this statement.
     source: Option<String>,
     /// The environments that it is about.
     environments: Vec<&'static str>,

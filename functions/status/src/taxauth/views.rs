@@ -69,7 +69,7 @@ impl StatusView {
 /// The same after a refresh.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RefreshView {
-    /// Whether the status service was asked for this answer; `false` when somebody asked within the last half minute.
+    /// Whether the status service was asked for this answer; `false` when its answer is at most half a minute old.
     pub(super) refreshed: bool,
     #[serde(flatten)]
     pub(super) status: StatusView,
@@ -81,11 +81,11 @@ pub(crate) struct EnvironmentView {
     environment: &'static str,
     /// Whether receipts go out now.
     operational: bool,
-    /// Whether the status service says that the environment is available; `null` when it was not asked.
+    /// Whether the environment is available according to the status service; `null` when it was not asked.
     available: Option<bool>,
     hosts: Vec<HostView>,
     services: Vec<ServiceView>,
-    /// Windows that last or are to come.
+    /// Current and announced maintenance windows.
     windows: Vec<WindowView>,
 }
 
@@ -116,7 +116,7 @@ pub(crate) struct HostView {
     state: &'static str,
     #[schema(value_type = Option<String>, format = DateTime)]
     since: Option<Instant>,
-    /// `failures` of our calls, or the word of the `status_service`.
+    /// `failures` of our calls, or an answer of the `status_service`.
     cause: Option<&'static str>,
     /// When a call will find out whether it is back.
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -139,7 +139,7 @@ impl HostView {
     }
 }
 
-/// A service, in the authority's words.
+/// A service, as the tax authority describes it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ServiceView {
     environment: &'static str,
@@ -209,7 +209,7 @@ fn windows(
 /// All windows, and what to do now.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct MaintenanceView {
-    /// Every environment's windows that last or are to come.
+    /// The current and announced maintenance windows of every environment.
     windows: Vec<WindowView>,
     /// Whether receipts of the key's environment are held now, so that they are issued in contingency.
     recommend_contingency: bool,

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use ecf_runtime::Clock;
 use ecf_testkit::Receiver;
 use http::Method;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 use xmldsig::Identity;
 
@@ -246,7 +247,7 @@ async fn design(walk: &mut Walk<'_>) {
 /// A receipt of tomorrow, withdrawn either way.
 async fn withdrawn(walk: &mut Walk<'_>) {
     let caller = walk.caller;
-    let tomorrow = (Timestamp::now() + SignedDuration::from_hours(24)).to_string();
+    let tomorrow = (Clock::system().now() + SignedDuration::from_hours(24)).to_string();
     for (name, verb) in [("cancelled", "cancel"), ("incapacity", "mark-incapacity")] {
         let sale = payload(&caller.rnc, &caller.today(), "32", 1_000);
         let body = json!({ "idempotency_key": name, "ecf_type": "32", "scheduled_for": tomorrow, "payload": sale });
@@ -290,7 +291,7 @@ async fn approvals(walk: &mut Walk<'_>, system: &System) {
     let path = format!("/api/v1/ecf/acecf/{}", approved["public_id"].as_str().unwrap());
     walk.ask_as(&bakery, "acecf", Method::GET, &path, None, 200).await;
 
-    let identity = Identity::from_pkcs12(&p12, ecf_local::CERTIFICATE_PIN, Timestamp::now()).unwrap();
+    let identity = Identity::from_pkcs12(&p12, ecf_local::CERTIFICATE_PIN, Clock::system().now()).unwrap();
     for (way, pesos) in [("inbound", 2_000), ("outbound", 3_000)] {
         delivered(demo, &bakery, way, pesos).await;
         let inbox = bakery.get("/client/inbox?limit=1").await.expect(200);

@@ -39,7 +39,7 @@ pub struct FieldError {
     /// The kind of error, in FastAPI's vocabulary.
     #[schema(rename = "type", value_type = String, example = "missing")]
     pub kind: Cow<'static, str>,
-    /// The value that came, cut when it is long; `null` when nothing came or the value is a secret.
+    /// The received value, shortened when it is long; `null` when nothing was received or the value is a secret.
     #[schema(value_type = Value)]
     pub input: Node,
     /// `code`, the permanent name of this refusal, and the limit or rule that was broken.

@@ -19,7 +19,7 @@ use crate::Spoken;
 
 use super::{ExplanationView, Instant, SecurityCode, TaxauthArtifact, TaxauthResponse, TrackId};
 
-/// A receipt and where it stands.
+/// A receipt and its state.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct DocumentView {
     pub public_id: String,
@@ -72,10 +72,10 @@ pub struct DocumentView {
     /// nothing to explain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub explanations: Vec<ExplanationView>,
-    /// How the receipt came to its buyer, who receives electronically; left out when it is not sent.
+    /// The delivery of the receipt to its buyer; absent when the buyer does not receive electronically.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buyer_delivery: Option<BuyerDeliveryView>,
-    /// What the buyer said of the receipt; left out until then.
+    /// The buyer's approval or rejection; absent until it arrives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buyer_answer: Option<BuyerAnswerView>,
     /// The stages of `event_derived_stages` in `GET /api/v1/ecf/states` that the receipt has reached, in order of time.
@@ -146,7 +146,7 @@ impl From<&BuyerDelivery> for BuyerDeliveryView {
 pub struct BuyerAnswerView {
     /// `approved` or `rejected`.
     pub status: &'static str,
-    /// Why it was rejected, in the buyer's words.
+    /// The buyer's reason for the rejection.
     pub reason: Option<String>,
     /// Who signed it: the subject of the certificate.
     pub signer: String,
@@ -248,7 +248,7 @@ pub struct ArtifactsView {
     pub ri: bool,
     #[serde(flatten)]
     pub response: TaxauthArtifact,
-    /// The path of each file that there is.
+    /// The path of each existing file.
     pub links: BTreeMap<&'static str, String>,
     /// Whole years for which this deployment retains them.
     pub retention_years: u32,

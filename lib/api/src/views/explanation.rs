@@ -13,9 +13,9 @@ use crate::Spoken;
 /// Our reading of one message of the tax authority, or of the `error_code` of a `failed` receipt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ExplanationView {
-    /// The message's code as it came.
+    /// The message's code, unchanged.
     pub codigo: String,
-    /// The message as it came.
+    /// The message, unchanged.
     pub mensaje: String,
     /// The field that it is about, as a path in the document; null when it is about the whole submission.
     pub field: Option<&'static str>,

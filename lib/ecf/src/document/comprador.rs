@@ -17,9 +17,9 @@ block! {
         provincia_comprador: Option<ProvinciaMunicipio>, "ProvinciaComprador", "3333303330", "Code of the buyer's province";
         pais_comprador: Option<Texto> = text_of(Class::Place, 60), "PaisComprador", "0000000030", "Country of the buyer, without digits";
         fecha_entrega: Option<Fecha>, "FechaEntrega", "3333003330", "Day of delivery";
-        contacto_entrega: Option<Texto> = text(100), "ContactoEntrega", "3333003330", "Who takes the delivery";
+        contacto_entrega: Option<Texto> = text(100), "ContactoEntrega", "3333003330", "The person who receives the delivery";
         direccion_entrega: Option<Texto> = text(100), "DireccionEntrega", "3333003330", "Where it is delivered";
-        telefono_adicional: Option<Texto> = text_of(Class::Telephone, 12), "TelefonoAdicional", "3333003330", "Telephone of who takes the delivery";
+        telefono_adicional: Option<Texto> = text_of(Class::Telephone, 12), "TelefonoAdicional", "3333003330", "Telephone of the person who receives the delivery";
         fecha_orden_compra: Option<Fecha>, "FechaOrdenCompra", "3333003330", "Day of the purchase order";
         numero_orden_compra: Option<Texto> = text(20), "NumeroOrdenCompra", "3333003330", "Number of the purchase order";
         codigo_interno_comprador: Option<Texto> = text(20), "CodigoInternoComprador", "3333303330", "The issuer's own code of the buyer";

@@ -17,7 +17,7 @@ block! {
     /// The identity of the receipt and its terms of payment.
     pub struct IdDoc {
         tipo_ecf: Option<ReceiptType>, "TipoeCF", "1111111111", "Type of the receipt; filled in from ecf_type when absent";
-        encf: Option<Encf>, "eNCF", "1111111111", "Number of the receipt; taken from the open range when absent";
+        encf: Option<Encf>, "eNCF", "1111111111", "Number of the receipt; assigned from the open range when absent";
         fecha_vencimiento_secuencia: Option<Fecha>, "FechaVencimientoSecuencia", "1010111111", "Last day of the number's range; filled in from the range when absent";
         indicador_nota_credito: Option<IndicadorNotaCredito>, "IndicadorNotaCredito", "0001000000", "Whether the note comes more than 30 days after what it modifies";
         indicador_envio_diferido: Option<IndicadorEnvioDiferido>, "IndicadorEnvioDiferido", "2222002220", "Deferred sending, for issuers who are authorised to it";

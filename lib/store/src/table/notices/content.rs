@@ -61,7 +61,7 @@ pub struct NoticeContent {
     pub severity: NoticeSeverity,
     pub title: String,
     pub body: String,
-    /// Who says so.
+    /// The source of this statement.
     pub source: Option<String>,
     /// The environments that it concerns; the audience decides who sees it.
     pub environments: Vec<Environment>,
