@@ -27,6 +27,8 @@ mod restart;
 mod routes;
 mod runs;
 mod samples;
+#[path = "../../../../lib/workbook/tests/sheets/mod.rs"]
+mod sheets;
 mod signup;
 mod slow_receivers;
 mod strangers;

@@ -149,26 +149,12 @@ impl Office {
     }
 
     async fn begin(&self, key: &str, ecf: &[u8], acecf: Option<&[u8]>) -> Answer {
-        let mut body = Vec::new();
-        let mut part = |head: &str, bytes: &[u8]| {
-            body.extend(format!("--limit\r\nContent-Disposition: form-data; {head}\r\n\r\n").bytes());
-            body.extend(bytes);
-            body.extend(b"\r\n");
-        };
-        part("name=\"idempotency_key\"", key.as_bytes());
-        part("name=\"workbook\"; filename=\"ecf.xlsx\"", ecf);
-        if let Some(acecf) = acecf {
-            part("name=\"approvals\"; filename=\"acecf.xlsx\"", acecf);
-        }
-        body.extend(b"--limit--\r\n");
-        let (url, form) = (
-            format!("{}/api/v1{RUNS}", self.caller.base_url),
-            "multipart/form-data; boundary=limit",
-        );
-        let caller = &self.caller;
-        caller
-            .send_bytes(Method::POST, &url, Some(&caller.key), form, body)
-            .await
+        let mut form = vec![
+            ("\"idempotency_key\"", key.as_bytes()),
+            ("\"workbook\"; filename=\"ecf.xlsx\"", ecf),
+        ];
+        form.extend(acecf.map(|acecf| ("\"approvals\"; filename=\"acecf.xlsx\"", acecf)));
+        self.caller.send_form(&format!("/api/v1{RUNS}"), &form).await
     }
 
     async fn run(&self, run: &Value) -> Value {
