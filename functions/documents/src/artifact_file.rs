@@ -86,7 +86,9 @@ pub(crate) async fn artifact(
         }
         ArtifactKind::Acecf => acecf(artifacts, receipt).await?,
         ArtifactKind::Arecf => arecf(artifacts, receipt).await?,
-        ArtifactKind::Payload | ArtifactKind::ReceivedXml | ArtifactKind::Anecf => return Err(ApiError::not_found()),
+        ArtifactKind::Payload | ArtifactKind::ReceivedXml | ArtifactKind::Anecf | ArtifactKind::Workbook => {
+            return Err(ApiError::not_found());
+        }
     };
     let mut document = match receipt.encf() {
         Some(encf) => format!("{}{encf}", receipt.fiscal.company_rnc),

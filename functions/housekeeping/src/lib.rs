@@ -29,8 +29,8 @@ use std::time::Duration;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
-    AnnouncementId, AnnulmentId, ApprovalId, Clients, EventKey, ExchangeJob, InboxId, QueueUrls, Queues, ReceiptId,
-    StoreError, Table, Vault, WebhookId, WebhookJob,
+    AnnouncementId, AnnulmentId, ApprovalId, CertificationJob, Clients, EventKey, ExchangeJob, InboxId, QueueUrls,
+    Queues, ReceiptId, RunId, StoreError, Table, Vault, WebhookId, WebhookJob,
     due::{DueEntry, DueRecord},
     receipts::{AlarmTimes, OutboxEntry},
 };
@@ -62,8 +62,8 @@ pub struct App {
 
 impl App {
     /// Builds the app from the environment: `TABLE_NAME`, `SECRET_PREFIX`, `ISSUING_QUEUE_URL`,
-    /// `SUBMISSION_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`, `EXCHANGE_QUEUE_URL`, `DELIVERY_ALARM_HOURS`, `STUCK_ALARM_HOURS`
-    /// and `TAXAUTH_STATUS_URL`.
+    /// `SUBMISSION_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`, `EXCHANGE_QUEUE_URL`, `CERTIFICATION_QUEUE_URL`,
+    /// `DELIVERY_ALARM_HOURS`, `STUCK_ALARM_HOURS` and `TAXAUTH_STATUS_URL`.
     ///
     /// # Errors
     /// Names the first variable that is missing or invalid.
@@ -123,6 +123,7 @@ async fn serve(app: &App, round: &Round<'_>, entry: &DueEntry, now: Timestamp) -
         DueRecord::Approval(id) => approve(app, entry, &id, now).await,
         DueRecord::Annulment(id) => annul(app, entry, &id, now).await,
         DueRecord::Inbox(id) => confirm(app, entry, &id, now).await,
+        DueRecord::Run(id) => take_on(app, entry, id, now).await,
         DueRecord::UnclaimedP12 => judge_p12(app, entry, now).await.map(|()| false),
     }
 }
@@ -294,6 +295,25 @@ async fn confirm(app: &App, entry: &DueEntry, id: &InboxId, now: Timestamp) -> R
         attempt: item.asked,
     };
     app.queues.send_exchange(&job, Duration::ZERO).await?;
+    Ok(true)
+}
+
+/// Enqueues the step of a run of the certification whose worker or message was lost.
+async fn take_on(app: &App, entry: &DueEntry, id: RunId, now: Timestamp) -> Result<bool, StoreError> {
+    if !app.table.claim_due(entry, now + SHORTEST_LOOK).await? {
+        return Ok(false);
+    }
+    let scope = entry.scope;
+    let Some(run) = app.table.run(&scope, &id).await? else {
+        return Ok(false);
+    };
+    let job = CertificationJob::Run {
+        scope,
+        run: id,
+        step: run.step,
+        waits: 0,
+    };
+    app.queues.send_certification(&job, Duration::ZERO).await?;
     Ok(true)
 }
 

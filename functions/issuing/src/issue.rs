@@ -13,6 +13,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ecf::{Ecf, Environment, FailReason, Numbered, ReceiptState};
 use ecf_api::{ApiError, Caller, CodedError, RecordingCaller, ValidJson, ValidQuery, ValidationError, Wait};
+use ecf_issuance::{create, note};
 use ecf_language::say;
 use ecf_store::{
     NextStep, Receipt, ReceiptId,
@@ -26,8 +27,7 @@ use xmldsig::Identity;
 use crate::App;
 use crate::check::{Checked, check, listed};
 use crate::issuer::Issuer;
-use crate::note;
-use crate::record::{Issuance, create, new_receipt, report_issued, send};
+use crate::record::{Issuance, new_receipt, report_issued, send};
 use crate::replay;
 use crate::request::{IssueQuery, IssueRequest, WaitingQuery};
 use crate::signing::{Record, Signer, Unsigned, count_number, signer, with_a_number};
@@ -154,7 +154,14 @@ pub(crate) async fn issue_one(
     let now = app.clock.now();
     let due = due(&request, now)?;
     let Checked { ecf, mut warnings, .. } = check(&issuer, &request, query, &settings, due.unwrap_or(now))?;
-    let note = note::judge(app, &caller.scope, &ecf, settings.hold_notes).await?;
+    let note = note::judge(
+        &app.table,
+        &caller.scope,
+        ecf.document(),
+        ecf.receipt_type(),
+        settings.hold_notes,
+    )
+    .await?;
     warnings.extend(note::waits(note.as_ref()));
     let issuance = Issuance {
         issuer: &issuer,
@@ -218,6 +225,7 @@ async fn issue_now(
         id: &issuance.id,
         created_at: None,
         ecf,
+        summary: None,
         identity,
     };
     let record = NewRecord {
@@ -246,7 +254,10 @@ impl Record for NewRecord<'_> {
             note: self.note,
             ..new_receipt(self.issuance, &numbered, ReceiptState::Signed, now)
         };
-        create(self.app, self.issuance, self.ecf, new).await
+        let Issuance {
+            issuer, holds_notes, ..
+        } = self.issuance;
+        create(&self.app.table, &issuer.scope, self.ecf.document(), new, *holds_notes).await
     }
 }
 

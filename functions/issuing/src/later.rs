@@ -7,6 +7,7 @@
 
 use ecf::{FailReason, Numbered, ReceiptState};
 use ecf_api::ApiError;
+use ecf_issuance::{StoredRequest, note};
 use ecf_language::say;
 use ecf_runtime::{Message, Outcome};
 use ecf_store::{
@@ -19,10 +20,9 @@ use jiff::Timestamp;
 use crate::App;
 use crate::check::check;
 use crate::issuer::Issuer;
-use crate::note;
 use crate::record::{particulars, report_issued, send};
 use crate::signing::{Record, Signer, Unsigned, count_number, signer, with_a_number};
-use crate::stored::read_request;
+use crate::stored::restored;
 
 /// Runs one job.
 pub async fn handle(app: &App, job: IssuingJob, _message: Message) -> Outcome<IssuingJob> {
@@ -73,12 +73,24 @@ async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> 
         None => None,
     };
     let stored = stored.ok_or_else(unreadable)?;
-    let (request, query) = read_request(receipt, &stored).map_err(|error| unreadable().caused_by(error))?;
+    let stored = StoredRequest::read(&stored).map_err(|error| unreadable().caused_by(error))?;
+    let summary = stored.summary.clone();
+    let (request, query) = restored(receipt, stored);
     let settings = app.settings(&scope.company).await?;
     let ecf = check(&Issuer::from(receipt), &request, &query, &settings, now)?.ecf;
     // A note reserved its amount when it was stored, and its invoice is checked again before sending. A note whose
     // invoice was unknown here at that time has reserved nothing.
-    if receipt.note.is_none() && note::judge(app, scope, &ecf, settings.hold_notes).await?.is_some() {
+    if receipt.note.is_none()
+        && note::judge(
+            &app.table,
+            scope,
+            ecf.document(),
+            ecf.receipt_type(),
+            settings.hold_notes,
+        )
+        .await?
+        .is_some()
+    {
         return Err(ApiError::conflict(
             FailReason::NoteNotKept.as_str(),
             say!(
@@ -98,6 +110,7 @@ async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> 
         id,
         created_at: Some(receipt.created_at),
         ecf: &ecf,
+        summary: summary.as_ref(),
         identity: &identity,
     };
     let (outcome, counts_in) = with_a_number(app, &document, &StoredRecord { app, receipt }).await?;

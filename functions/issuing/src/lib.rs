@@ -19,7 +19,6 @@ mod issue;
 mod issuer;
 mod later;
 mod list;
-mod note;
 mod numbering;
 mod read;
 mod record;

@@ -1,23 +1,19 @@
-//! The record of a receipt: built from the request, and written together with the lock of its number.
+//! The record of a receipt, built from the request.
 
 use std::time::Duration;
 
-use ecf::{Ecf, Numbered, ReceiptState};
-use ecf_api::ApiError;
+use ecf::{Numbered, ReceiptState};
 use ecf_runtime::Metric;
 use ecf_store::{
     NextStep, Receipt, ReceiptId, StoreError,
-    receipts::{Created, NewReceipt, Particulars},
+    receipts::{NewReceipt, Particulars},
 };
 use jiff::Timestamp;
 
 use crate::App;
 use crate::issuer::Issuer;
-use crate::note;
 use crate::request::{IssueQuery, IssueRequest};
 
-/// Upper bound of the validations of a note whose modified receipt changes concurrently.
-const NOTE_ROUNDS: usize = 8;
 /// The request and its issuer.
 pub(crate) struct Issuance<'r> {
     pub(crate) issuer: &'r Issuer,
@@ -27,32 +23,6 @@ pub(crate) struct Issuance<'r> {
     pub(crate) holds_notes: bool,
     pub(crate) id: ReceiptId,
     pub(crate) payload_hash: [u8; 32],
-}
-
-/// Writes the record. When the receipt that a note modifies has changed since the note was validated, the note is
-/// validated again: two notes that are valid separately may exceed the balance together.
-pub(crate) async fn create(
-    app: &App,
-    issuance: &Issuance<'_>,
-    ecf: &Ecf,
-    mut new: NewReceipt,
-) -> Result<Created, ApiError> {
-    let scope = &issuance.issuer.scope;
-    for _ in 0..NOTE_ROUNDS {
-        // The invoice may change before a stored note is issued, so the invoice is checked again before sending.
-        if new.signed.is_none()
-            && let Some(note) = &mut new.note
-        {
-            note.awaits_invoice = true;
-        }
-        match app.table.create_receipt(scope, new.clone()).await? {
-            Created::ModifiedChanged => {
-                new.note = note::judge(app, scope, ecf, issuance.holds_notes).await?;
-            }
-            created => return Ok(created),
-        }
-    }
-    Ok(Created::ModifiedChanged)
 }
 
 /// The record of a document, without number and signature.

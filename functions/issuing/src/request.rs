@@ -3,6 +3,7 @@
 use ecf::rules::OnConditional;
 use ecf::{Amounts, Environment, Node, ReceiptType};
 use ecf_api::{Fields, FromFields, Wait};
+use ecf_issuance::{AMOUNTS, ON_CONDITIONAL};
 use ecf_store::receipts::Mode;
 use jiff::Timestamp;
 use utoipa::{IntoParams, ToSchema};
@@ -119,11 +120,6 @@ impl FromFields for WaitingQuery {
     }
 }
 
-/// The values of `on_conditional`.
-pub(crate) const ON_CONDITIONAL: [(&str, OnConditional); 2] =
-    [("refuse", OnConditional::Refuse), ("warn", OnConditional::Warn)];
-/// The values of `amounts`.
-pub(crate) const AMOUNTS: [(&str, Amounts); 2] = [("scaled", Amounts::Scaled), ("verbatim", Amounts::Verbatim)];
 /// The values of `on_replay`.
 const ON_REPLAY: [(&str, OnReplay); 2] = [("answer", OnReplay::Answer), ("refuse", OnReplay::Refuse)];
 

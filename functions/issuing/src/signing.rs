@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use ecf::messages::Rfce;
-use ecf::{Ecf, FechaHora, Numbered};
+use ecf::{Ecf, FechaHora, Node, Numbered};
 use ecf_api::ApiError;
 use ecf_certificates::usable_identity;
 use ecf_store::{
@@ -97,6 +97,8 @@ pub(crate) struct Unsigned<'d> {
     /// The creation time of the receipt; `None` means the time of signing.
     pub(crate) created_at: Option<Timestamp>,
     pub(crate) ecf: &'d Ecf,
+    /// The summary that a certification workbook prescribes, without its security code.
+    pub(crate) summary: Option<&'d Node>,
     pub(crate) identity: &'d Identity,
 }
 
@@ -140,6 +142,7 @@ async fn number_and_sign(app: &App, document: &Unsigned<'_>, now: Timestamp) -> 
         id,
         created_at,
         ecf,
+        summary,
         identity,
     } = *document;
     let Number {
@@ -152,7 +155,7 @@ async fn number_and_sign(app: &App, document: &Unsigned<'_>, now: Timestamp) -> 
         .clone()
         .numbered(encf, valid_until)
         .map_err(|violation| refused(vec![*violation]))?;
-    let SignedDocument { signed, xml, rfce } = sign(&numbered, identity, now)?;
+    let SignedDocument { signed, xml, rfce } = sign(&numbered, summary, identity, now)?;
     app.artifacts
         .put_signed(scope, created_at.unwrap_or(now), id, xml, rfce)
         .await?;
@@ -178,18 +181,26 @@ pub(crate) async fn count_number(app: &App, receipt: &Receipt, counts_in: Option
 }
 
 /// Signs a numbered receipt now. The receipt is signed once, because its summary carries the security code of these
-/// bytes.
+/// bytes. A prescribed summary is written as it is.
 ///
 /// # Errors
-/// Fails when the certificate cannot sign.
-fn sign(numbered: &Numbered, identity: &Identity, now: Timestamp) -> Result<SignedDocument, ApiError> {
+/// Fails when the certificate cannot sign, or when the prescribed summary is invalid.
+fn sign(
+    numbered: &Numbered,
+    prescribed: Option<&Node>,
+    identity: &Identity,
+    now: Timestamp,
+) -> Result<SignedDocument, ApiError> {
     let firma = FechaHora::at(now);
     let full = xmldsig::sign(&numbered.to_xml(firma), identity).map_err(ApiError::internal)?;
     // The security code is the beginning of the signature's text, case preserved (signature guide, "Código de
     // seguridad").
     let security_code: String = full.signature_value.chars().take(6).collect();
     let rfce = if numbered.goes_as_summary() {
-        let summary = Rfce::of(numbered, &security_code).map_err(ApiError::internal)?;
+        let summary = match prescribed {
+            Some(node) => Rfce::prescribed(node, &security_code).map_err(refused)?,
+            None => Rfce::of(numbered, &security_code).map_err(ApiError::internal)?,
+        };
         Some(
             xmldsig::sign(&summary.to_xml(), identity)
                 .map_err(ApiError::internal)?

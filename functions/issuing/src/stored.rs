@@ -1,25 +1,20 @@
 //! Receipts that are issued later. Their complete request is stored in S3 before the record refers to it.
-//!
-//! The request is stored, not the completed document: rules and ranges may change until then, so the worker reads,
-//! completes and validates the document again.
 
-use bytes::Bytes;
-use ecf::rules::OnConditional;
-use ecf::{Amounts, Ecf, JsonError, Node, ReceiptState};
+use ecf::{Ecf, Node, ReceiptState};
 use ecf_api::{ApiError, FieldError};
+use ecf_issuance::{StoredRequest, create};
 use ecf_language::say;
 use ecf_store::{
     ArtifactKind, Receipt,
     receipts::{Created, NewNote, NewReceipt},
 };
 use jiff::{SignedDuration, Timestamp};
-use thiserror::Error;
 
 use crate::App;
 use crate::check::refused;
 use crate::numbering::foresee;
-use crate::record::{Issuance, create, new_receipt};
-use crate::request::{AMOUNTS, IssueQuery, IssueRequest, ON_CONDITIONAL, OnReplay};
+use crate::record::{Issuance, new_receipt};
+use crate::request::{IssueQuery, IssueRequest, OnReplay};
 
 /// How far ahead a receipt may be scheduled: ranges, rates and rules are known for that time.
 const HORIZON_DAYS: i64 = 30;
@@ -76,7 +71,7 @@ pub(crate) async fn store_request(
         .numbered(number.encf, number.valid_until)
         .map_err(|violation| refused(vec![*violation]))?;
     let now = app.clock.now();
-    let stored = write_request(issuance).map_err(ApiError::internal)?;
+    let stored = stored_request(issuance).to_json().map_err(ApiError::internal)?;
     let payload = app
         .artifacts
         .put(scope, now, &issuance.id, ArtifactKind::Payload, stored)
@@ -86,70 +81,35 @@ pub(crate) async fn store_request(
         note,
         ..new_receipt(issuance, &numbered, state, now)
     };
-    create(app, issuance, ecf, new).await
+    create(&app.table, scope, ecf.document(), new, issuance.holds_notes).await
 }
 
-/// Why a stored request cannot be read.
-#[derive(Debug, Error)]
-pub(crate) enum StoredRequestError {
-    #[error("the stored request is not JSON")]
-    Json(#[from] JsonError),
-    #[error("the stored request has no payload")]
-    NoPayload,
-    #[error("the stored request says {name} = {value:?}")]
-    Unknown { name: &'static str, value: String },
-}
-
-/// The parts of a request that the record lacks: the document, and the options for validating and writing it.
-fn write_request(issuance: &Issuance<'_>) -> Result<Bytes, serde_json::Error> {
-    let word = |text: Option<&str>| text.map_or(Node::Null, |text| Node::Text(text.into()));
-    let members = [
-        ("payload", issuance.request.payload.clone()),
-        (
-            "on_conditional",
-            word(issuance.query.on_conditional.map(OnConditional::as_str)),
-        ),
-        ("amounts", word(issuance.query.amounts.map(amounts_word))),
-    ];
-    let members = members.map(|(name, value)| (name.into(), value));
-    serde_json::to_vec(&Node::Object(members.into())).map(Bytes::from)
+/// The parts of the request that the record lacks.
+fn stored_request(issuance: &Issuance<'_>) -> StoredRequest {
+    StoredRequest {
+        payload: issuance.request.payload.clone(),
+        on_conditional: issuance.query.on_conditional,
+        amounts: issuance.query.amounts,
+        summary: None,
+    }
 }
 
 /// Restores the request from the record and the stored parts.
-pub(crate) fn read_request(receipt: &Receipt, stored: &[u8]) -> Result<(IssueRequest, IssueQuery), StoredRequestError> {
-    let stored = Node::parse(stored)?;
+pub(crate) fn restored(receipt: &Receipt, stored: StoredRequest) -> (IssueRequest, IssueQuery) {
     let request = IssueRequest {
         idempotency_key: receipt.idempotency_key.clone(),
         ecf_type: receipt.fiscal.ecf_type,
-        payload: stored.get("payload").cloned().ok_or(StoredRequestError::NoPayload)?,
+        payload: stored.payload,
         external_id: receipt.external_id.clone(),
         environment: Some(receipt.scope.environment),
         scheduled_for: receipt.scheduled_for,
     };
     let query = IssueQuery {
         mode: receipt.mode,
-        on_conditional: choice(&stored, "on_conditional", &ON_CONDITIONAL)?,
-        amounts: choice(&stored, "amounts", &AMOUNTS)?,
+        on_conditional: stored.on_conditional,
+        amounts: stored.amounts,
         validate_only: false,
         on_replay: OnReplay::default(),
     };
-    Ok((request, query))
-}
-
-fn amounts_word(amounts: Amounts) -> &'static str {
-    let known = AMOUNTS.iter().find(|(_, value)| *value == amounts);
-    known.map_or("scaled", |(word, _)| word)
-}
-
-fn choice<T: Copy>(stored: &Node, name: &'static str, words: &[(&str, T)]) -> Result<Option<T>, StoredRequestError> {
-    let Some(given) = stored.get(name).and_then(Node::as_text) else {
-        return Ok(None);
-    };
-    let known = words.iter().find(|(word, _)| *word == given);
-    known
-        .map(|(_, value)| Some(*value))
-        .ok_or_else(|| StoredRequestError::Unknown {
-            name,
-            value: given.to_owned(),
-        })
+    (request, query)
 }

@@ -2,12 +2,12 @@
 
 use ecf::FechaHora;
 use ecf_api::ApiError;
+use ecf_issuance::note;
 use ecf_store::{Scope, companies::CompanySettings};
 use jiff::Timestamp;
 
 use crate::App;
 use crate::check::{Checked, listed, refused};
-use crate::note;
 use crate::numbering::foresee;
 use crate::views::{TotalsView, ValidationView};
 
@@ -20,7 +20,15 @@ pub(crate) async fn forecast(
     now: Timestamp,
 ) -> Result<ValidationView, ApiError> {
     let mut warnings = checked.warnings;
-    let note = note::judge(app, scope, &checked.ecf, settings.hold_notes).await?;
+    let document = checked.ecf.document();
+    let note = note::judge(
+        &app.table,
+        scope,
+        document,
+        checked.ecf.receipt_type(),
+        settings.hold_notes,
+    )
+    .await?;
     warnings.extend(note::waits(note.as_ref()));
     let number = foresee(app, scope, &checked.ecf, now).await?;
     let totals = TotalsView::of(&checked.ecf.document().encabezado.totales);

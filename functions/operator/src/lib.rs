@@ -58,7 +58,7 @@ pub struct App {
 }
 
 /// A queue's name in commands, and the variables with the addresses of its dead-letter queue and of the queue itself.
-const QUEUES: [(&str, &str, &str); 7] = [
+const QUEUES: [(&str, &str, &str); 8] = [
     ("issuing", "ISSUING_DEAD_QUEUE_URL", "ISSUING_QUEUE_URL"),
     (
         "submission-testecf",
@@ -78,6 +78,11 @@ const QUEUES: [(&str, &str, &str); 7] = [
     ("webhook", "WEBHOOK_DEAD_QUEUE_URL", "WEBHOOK_QUEUE_URL"),
     ("webhook-slow", "WEBHOOK_SLOW_DEAD_QUEUE_URL", "WEBHOOK_SLOW_QUEUE_URL"),
     ("exchange", "EXCHANGE_DEAD_QUEUE_URL", "EXCHANGE_QUEUE_URL"),
+    (
+        "certification",
+        "CERTIFICATION_DEAD_QUEUE_URL",
+        "CERTIFICATION_QUEUE_URL",
+    ),
 ];
 
 impl App {

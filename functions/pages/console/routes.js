@@ -26,6 +26,7 @@ export const routes = [
   { path: "/recibidos", title: "Recibidos", icon: "inbox", load: later("Inbox") },
   { path: "/empresa", title: "Empresa", icon: "company", group: "Configuración", load: later("Company") },
   { path: "/secuencias", title: "Secuencias", icon: "numbers", group: "Configuración", load: later("Sequences") },
+  { path: "/certificacion", title: "Certificación", icon: "check", group: "Configuración", load: later("Certification") },
   { path: "/certificado", title: "Certificado", icon: "seal", group: "Configuración", load: later("Certificate") },
   { path: "/webhooks", title: "Webhooks", icon: "hook", group: "Integración", load: later("Webhooks") },
   { path: "/webhooks/{id}", title: "Webhook", load: later("Webhook") },

@@ -2,8 +2,8 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-KIHMOZGL.js",
-        include_bytes!("../assets/console/chunk-KIHMOZGL.js.gz"),
+        "chunk-GEQVVXQQ.js",
+        include_bytes!("../assets/console/chunk-GEQVVXQQ.js.gz"),
     ),
     (
         "console-VBJO3QPC.css",
@@ -14,15 +14,15 @@ pub(crate) const FILES: &[(&str, &[u8])] = &[
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-U4VFSDVB.js",
-        include_bytes!("../assets/console/later-U4VFSDVB.js.gz"),
+        "later-GCTS4XOK.js",
+        include_bytes!("../assets/console/later-GCTS4XOK.js.gz"),
     ),
     (
-        "main-WD3H6N4Z.js",
-        include_bytes!("../assets/console/main-WD3H6N4Z.js.gz"),
+        "main-TQLANWIN.js",
+        include_bytes!("../assets/console/main-TQLANWIN.js.gz"),
     ),
     (
-        "words.en-RYAR22EP.js",
-        include_bytes!("../assets/console/words.en-RYAR22EP.js.gz"),
+        "words.en-6P7VHY6Q.js",
+        include_bytes!("../assets/console/words.en-6P7VHY6Q.js.gz"),
     ),
 ];

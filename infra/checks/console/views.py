@@ -8,7 +8,7 @@ from browser import LOOKS, REFUSED, accessible, closed, fits, loaded, opened, pi
 from companies import full_desk, registered
 from playwright.sync_api import expect
 
-PLACES = ["/", "/comprobantes", "/emitir", "/recibidos", "/secuencias", "/certificado", "/webhooks", "/claves", "/dgii", "/auditoria", "/empresa", "/mas", "/nada"]
+PLACES = ["/", "/comprobantes", "/emitir", "/recibidos", "/secuencias", "/certificacion", "/certificado", "/webhooks", "/claves", "/dgii", "/auditoria", "/empresa", "/mas", "/nada"]
 EMPTY_RNC = "131793916"
 
 

@@ -33,6 +33,9 @@ pub fn mount(name: &str, env: &Env, clients: &Clients, clock: Clock) -> Result<M
     Ok(match name {
         "approvals" => Mounted::Http(approvals::router(approvals::App::from_env(env, clients, clock)?)),
         "audit-export" => Mounted::Http(audit_export::router(audit_export::App::from_env(env, clients, clock)?)),
+        "certification" => Mounted::Http(certification::router(certification::App::from_env(
+            env, clients, clock,
+        )?)),
         "certificates" => Mounted::Http(certificates::router(certificates::App::from_env(env, clients, clock)?)),
         "company" => Mounted::Http(company::router(company::App::from_env(env, clients, clock)?)),
         "directory" => Mounted::Http(directory::router(directory::App::from_env(env, clients, clock)?)),
@@ -88,6 +91,21 @@ pub fn mount(name: &str, env: &Env, clients: &Clients, clock: Clock) -> Result<M
                     process_batch(
                         event,
                         |job, message| exchange_worker::handle(&app, job, message),
+                        resend,
+                    )
+                    .await
+                })
+            }))
+        }
+        "certification-worker" => {
+            let worker = Arc::new(certification::Worker::from_env(env, clients, clock)?);
+            Mounted::Queue(Arc::new(move |event| {
+                let worker = worker.clone();
+                Box::pin(async move {
+                    let resend = |job, after| worker.resend(job, after);
+                    process_batch(
+                        event,
+                        |job, message| certification::handle(&worker, job, message),
                         resend,
                     )
                     .await

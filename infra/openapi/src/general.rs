@@ -26,7 +26,7 @@ pub(super) fn tags() -> Value {
     };
     [
         ("Registro", "Una empresa se registra y recibe su primera clave. Hasta que se verifica solo emite en TesteCF."),
-        ("Certificacion", "Los intentos de las pruebas de datos en CerteCF."),
+        ("Certificacion", "Las pruebas de datos: corridas con los libros de la DGII, y los intentos en CerteCF."),
         ("Certificados", "El archivo P12 con que se firma. Los anteriores se conservan como historial."),
         ("Comprobantes", "Emitir, consultar y retirar e-CF. `idempotency_key` decide: la misma clave siempre responde con el mismo comprobante."),
         ("Documentos", "Los comprobantes emitidos con filtros, y sus archivos byte por byte."),

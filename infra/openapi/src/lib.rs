@@ -79,6 +79,7 @@ pub fn document() -> Result<String, OpenapiError> {
     for part in [
         signup::Contract::openapi(),
         certificates::Contract::openapi(),
+        certification::Contract::openapi(),
         company::Contract::openapi(),
         documents::Contract::openapi(),
         audit_export::Contract::openapi(),

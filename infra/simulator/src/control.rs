@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use axum::{
     Json, Router,
+    body::Bytes,
     extract::{Path, Query, State},
     response::{IntoResponse, Response},
-    routing::{delete, get, put},
+    routing::{delete, get, post, put},
 };
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ use serde_json::json;
 
 use crate::{
     App,
+    data_test::{self, DataTest},
     environment::Environment,
     failure::Failure,
     fault::FaultOrder,
@@ -38,6 +40,8 @@ pub(crate) fn routes() -> Router<App> {
         .route("/_control/counters", get(counters))
         .route("/_control/settings", get(settings))
         .route("/_control/verdict-delay", put(set_verdict_delay))
+        .route("/_control/data-tests/{rnc}", get(show_data_test).put(set_data_test))
+        .route("/_control/data-tests/{rnc}/uploads", post(upload_invoice))
         .route("/_control/shapes", put(set_shapes))
         .route("/_control/maintenance", put(set_maintenance))
         .route("/_control/sequences", put(set_sequences))
@@ -222,6 +226,36 @@ struct VerdictDelay {
 
 async fn set_verdict_delay(State(app): State<App>, Json(delay): Json<VerdictDelay>) -> Result<Json<Settings>, Failure> {
     change(&app, |settings| settings.verdict_delay_ms = Some(delay.ms))
+}
+
+/// The portal's page of a taxpayer.
+async fn show_data_test(State(app): State<App>, Path(rnc): Path<String>) -> Response {
+    match app.state.settings().data_tests.get(&rnc) {
+        Some(test) => Json(test.portal()).into_response(),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+/// Sets new workbooks. The numbers of earlier ones are free again, because workbooks may repeat them.
+async fn set_data_test(
+    State(app): State<App>,
+    Path(rnc): Path<String>,
+    Json(test): Json<DataTest>,
+) -> Result<Response, Failure> {
+    app.state.forget(Environment::Certecf, &rnc)?;
+    let portal = test.portal();
+    app.state.change_settings(|settings| {
+        settings.data_tests.insert(rnc, test);
+    })?;
+    Ok(Json(portal).into_response())
+}
+
+/// A full invoice that a person uploads in the portal.
+async fn upload_invoice(State(app): State<App>, Path(rnc): Path<String>, body: Bytes) -> Result<Response, Failure> {
+    Ok(match data_test::upload(&app, &rnc, &body)? {
+        Ok(()) => StatusCode::NO_CONTENT.into_response(),
+        Err(why) => unprocessable(&why),
+    })
 }
 
 #[derive(Debug, Deserialize)]

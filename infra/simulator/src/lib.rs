@@ -10,6 +10,7 @@
 mod answer;
 mod call;
 mod control;
+mod data_test;
 mod dates;
 mod document;
 mod emisorreceptor;

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use jiff::SignedDuration;
 
 use crate::{
-    App,
+    App, data_test,
     document::Document,
     environment::Environment,
     facts::Facts,
@@ -51,6 +51,7 @@ pub(crate) async fn decide(
             (None, Kind::Rfce) => judge::summary(&case)?,
             (None, _) => judge::receipt(&case)?,
         };
+        let verdict = data_test::judge(&app.state, environment, kind, &document, &facts, verdict)?;
         let delay = if kind == Kind::Ecf {
             app.verdict_delay()
         } else {

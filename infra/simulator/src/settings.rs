@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{dates, environment::Environment};
+use crate::{data_test::DataTest, dates, environment::Environment};
 
 /// All settings; one JSON row of the database.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -22,6 +22,8 @@ pub(crate) struct Settings {
     pub(crate) registry: BTreeMap<String, Taxpayer>,
     /// Authorised sequences. A taxpayer without an entry owns the open numbers.
     pub(crate) sequences: Vec<Sequence>,
+    /// The data tests of the certification, by taxpayer.
+    pub(crate) data_tests: BTreeMap<String, DataTest>,
     /// The directory of electronic taxpayers.
     pub(crate) directory: BTreeMap<String, DirectoryEntry>,
     /// Signs tokens; generated with the database.

@@ -68,6 +68,8 @@ fn each_route_stands_once_and_has_its_twin() {
             "ANY /api/v1/client/audit-export audit-export",
             "ANY /api/v1/client/certificates certificates",
             "ANY /api/v1/client/certification/attempts company",
+            "ANY /api/v1/client/certification/runs certification",
+            "ANY /api/v1/client/certification/runs/{proxy+} certification",
             "ANY /api/v1/client/company company",
             "ANY /api/v1/client/company/{proxy+} company",
             "ANY /api/v1/client/documents documents",

@@ -23,6 +23,7 @@ pub enum Queue {
     Webhook,
     WebhookSlow,
     Exchange,
+    Certification,
 }
 
 impl Queue {
@@ -45,6 +46,7 @@ impl Queue {
             Self::Webhook => "Webhook",
             Self::WebhookSlow => "WebhookSlow",
             Self::Exchange => "Exchange",
+            Self::Certification => "CertificationQueue",
         }
     }
 }

@@ -156,6 +156,7 @@ impl TestStack {
         let webhook = Some(self.queue_url(Queue::Webhook).to_owned());
         let webhook_slow = Some(self.queue_url(Queue::WebhookSlow).to_owned());
         let exchange = Some(self.queue_url(Queue::Exchange).to_owned());
+        let certification = Some(self.queue_url(Queue::Certification).to_owned());
         Queues::new(
             self.clients.sqs.clone(),
             QueueUrls {
@@ -164,6 +165,7 @@ impl TestStack {
                 webhook,
                 webhook_slow,
                 exchange,
+                certification,
             },
         )
     }

@@ -39,7 +39,8 @@ pub use totales::{ImpuestoAdicional, ImpuestosAdicionales, Totales};
 pub use transporte::Transporte;
 
 use crate::draft::is_below_threshold;
-use crate::field::{Block as _, block_schema, element};
+use crate::field::{Block as _, block_schema, element, places_of};
+pub use crate::field::{Kind, Place, Step};
 use crate::{FechaHora, ReceiptType};
 
 /// The root element.
@@ -93,4 +94,9 @@ impl Document {
 /// kind has one form in a receipt type.
 pub fn json_schema(receipt_type: ReceiptType) -> serde_json::Value {
     block_schema(Document::FIELDS, receipt_type)
+}
+
+/// The places of all values of a receipt, in the order of the schemas; no type has all of them.
+pub fn places() -> Vec<Place> {
+    places_of(Document::FIELDS)
 }

@@ -14,7 +14,7 @@ use thiserror::Error;
 use crate::field::{Block, Checker, Reader, Source, Stage, element};
 use crate::violation::Violation;
 use crate::xml::{self, XmlError};
-use crate::{Amounts, ReceiptType};
+use crate::{Amounts, Node, ReceiptType};
 
 pub use acecf::Acecf;
 pub use anecf::{Anecf, AnecfError};
@@ -57,14 +57,19 @@ pub(crate) const ANY_TYPE: ReceiptType = ReceiptType::E32;
 
 fn read<B: Block>(bytes: &[u8], root: &'static str) -> Result<B, MessageError> {
     let node = xml::parse_root(bytes, root)?;
-    let mut reader = Reader::new(ANY_TYPE, Amounts::Verbatim, Source::Received);
-    let message: B = reader.block(&node);
+    read_members(&node, Source::Received).map_err(MessageError::Fields)
+}
+
+/// Reads a message from a tree that has the shape of its XML below the root.
+fn read_members<B: Block>(node: &Node, source: Source) -> Result<B, Vec<Violation>> {
+    let mut reader = Reader::new(ANY_TYPE, Amounts::Verbatim, source);
+    let message: B = reader.block(node);
     let mut violations = reader.violations;
     Checker::check_beside(&message, ANY_TYPE, Stage::Whole, &mut violations);
     if violations.is_empty() {
         Ok(message)
     } else {
-        Err(MessageError::Fields(violations))
+        Err(violations)
     }
 }
 

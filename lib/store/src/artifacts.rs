@@ -87,6 +87,8 @@ pub enum ArtifactKind {
     Acecf,
     /// An annulment of numbers; it does not belong to a receipt.
     Anecf,
+    /// A workbook of the certification; it does not belong to a receipt.
+    Workbook,
 }
 
 impl ArtifactKind {
@@ -114,6 +116,7 @@ impl ArtifactKind {
             Self::Arecf => "arecf",
             Self::Acecf => "acecf",
             Self::Anecf => "anecf",
+            Self::Workbook => "workbook",
         }
     }
 
@@ -134,6 +137,7 @@ impl ArtifactKind {
             | Self::Arecf
             | Self::Acecf
             | Self::Anecf => "application/xml",
+            Self::Workbook => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
             Self::Ri => "application/pdf",
             Self::TaxauthResponse | Self::Payload => "application/json",
         }
@@ -151,6 +155,7 @@ impl ArtifactKind {
             Self::Arecf => format!("{document}-arecf.xml"),
             Self::Acecf => format!("{document}-acecf.xml"),
             Self::Anecf => format!("{document}-anecf.xml"),
+            Self::Workbook => format!("{document}.xlsx"),
         }
     }
 }

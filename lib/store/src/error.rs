@@ -58,7 +58,7 @@ impl StoreError {
         }
     }
 
-    pub(crate) fn retry(operation: &'static str, source: impl Into<Source>) -> Self {
+    pub fn retry(operation: &'static str, source: impl Into<Source>) -> Self {
         Self::Retry {
             operation,
             source: source.into(),

@@ -144,6 +144,10 @@ id! {
     /// An annulment of numbers: the `public_id` in responses about it.
     AnnulmentId
 }
+id! {
+    /// A run of the certification.
+    RunId
+}
 random_id!(CompanyId);
 random_id!(WebhookId);
 random_id!(ApiKeyId);
@@ -155,6 +159,7 @@ sharded_id!(WebhookId);
 sharded_id!(ApprovalId);
 sharded_id!(AnnulmentId);
 sharded_id!(InboxId);
+sharded_id!(RunId);
 
 impl ReceiptId {
     /// The record kind of an issued receipt in [`ReceiptId::of`].
@@ -201,6 +206,18 @@ impl AnnulmentId {
     pub fn of(scope: &Scope, idempotency_key: &str) -> Self {
         Self(hashed(&[
             "annulment/v1",
+            &scope.company.to_string(),
+            scope.environment.as_str(),
+            idempotency_key,
+        ]))
+    }
+}
+
+impl RunId {
+    /// The id for an idempotency key.
+    pub fn of(scope: &Scope, idempotency_key: &str) -> Self {
+        Self(hashed(&[
+            "run/v1",
             &scope.company.to_string(),
             scope.environment.as_str(),
             idempotency_key,

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ids::{AnnouncementId, AnnulmentId, ApprovalId, CompanyId, EventKey, InboxId, ReceiptId, Scope, WebhookId},
+    ids::{AnnouncementId, AnnulmentId, ApprovalId, CompanyId, EventKey, InboxId, ReceiptId, RunId, Scope, WebhookId},
     queues::JobQueue,
     table::receipts::Receipt,
 };
@@ -127,6 +127,22 @@ pub enum ExchangeJob {
     },
 }
 
+/// A step of a run of the certification.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum CertificationJob {
+    /// Take the run on, unless it is past this step.
+    Run {
+        #[serde(flatten)]
+        scope: Scope,
+        run: RunId,
+        step: u32,
+        /// How often the run waited for the same row.
+        #[serde(default)]
+        waits: u32,
+    },
+}
+
 impl SubmissionJob {
     pub fn job(&self) -> &ReceiptJob {
         let (Self::Send(job) | Self::Poll(job)) = self;
@@ -234,5 +250,9 @@ mod tests {
         assert_eq!(serde_json::from_str::<WebhookJob>(&slow).unwrap(), unpark(true));
 
         assert!(serde_json::from_str::<WebhookJob>(r#"{"kind":"unheard_of"}"#).is_err());
+
+        let text = format!(r#"{{"kind":"run","company":"{ID}","environment":"TesteCF","run":"{ID}","step":4}}"#);
+        let CertificationJob::Run { step, waits, .. } = serde_json::from_str(&text).unwrap();
+        assert_eq!((step, waits), (4, 0));
     }
 }

@@ -54,6 +54,8 @@
 //! | an approval | [`Table::create_approval`], [`Table::approval`] | `ap#…`, `al#…`, `aa#…` | 6 writes + 1 index, 1 read |
 //! | all approvals, all of a span of time | [`Table::approvals`], [`Table::walk_approvals`] | `al#…`, then `ap#…` | by page |
 //! | attempts of the certification | [`Table::begin_attempt`], [`Table::is_of_earlier_attempt`] | `ca#{company}#{env}` / number | 1 write, 1 read in CerteCF |
+//! | a run of the certification | [`Table::begin_run`], [`Table::run`], [`Table::runs`] | `rn#{company}#{env}` / id | 4 or 6 writes + 1 index, 1 read, by page |
+//! | its next step, with the state of its rows | [`Table::advance_run`], [`Table::receipts_by_ids`], [`Table::approvals_by_ids`] | `rn#…`; receipts, `ap#…` | 1 write + 1 index; ½ read a row |
 //! | our answer to a receipt | [`Table::given_answer`] | `aa#{company}#{env}#{rnc}` / e-NCF | 1 read; pages in batches |
 //! | annulled numbers | [`Table::create_annulment`], [`Table::take_annulled_numbers`] | `av#…`; `n#…` | 2 writes a number |
 //! | single use of a seed | [`Table::use_seed`] | `seed#{nonce}` | 1 write |
@@ -106,9 +108,9 @@ pub use foreign::ForeignText;
 pub use identities::{IDENTITY_MAX_AGE, Identities, certificate_summary};
 pub use ids::{
     AnnouncementId, AnnulmentId, ApiKeyId, ApprovalId, CertificateId, CompanyId, DeliveryId, EventKey, IdError,
-    InboxId, NoticeId, ReceiptId, Scope, Subject, WebhookId,
+    InboxId, NoticeId, ReceiptId, RunId, Scope, Subject, WebhookId,
 };
-pub use jobs::{ExchangeJob, IssuingJob, ReceiptJob, SubmissionJob, WebhookJob};
+pub use jobs::{CertificationJob, ExchangeJob, IssuingJob, ReceiptJob, SubmissionJob, WebhookJob};
 pub use next::NextStep;
 pub use operator_secret::{CachedSecret, OperatorSecret};
 pub use profiles::Profiles;
@@ -119,6 +121,6 @@ pub use settings::stamp_hosts;
 pub use table::{
     FieldEdit, Table, announcements, annulments, api_keys, approvals, attempts, audit, authority, breaker,
     certificates, closing, companies, counters, deliveries, designs, directory, due, fiscal_day, inbox, key_uses,
-    notices, numbers, rate_limits, receipts, receipts::Receipt, tokens, undelivered, webhooks,
+    notices, numbers, rate_limits, receipts, receipts::Receipt, runs, tokens, undelivered, webhooks,
 };
 pub use vault::Vault;

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::{
     StoreError,
     ids::CompanyId,
-    jobs::{ExchangeJob, IssuingJob, ReceiptJob, SubmissionJob, WebhookJob},
+    jobs::{CertificationJob, ExchangeJob, IssuingJob, ReceiptJob, SubmissionJob, WebhookJob},
     next::NextStep,
     table::receipts::Receipt,
 };
@@ -24,6 +24,7 @@ pub struct QueueUrls {
     /// The slow lane, for webhooks that time out.
     pub webhook_slow: Option<String>,
     pub exchange: Option<String>,
+    pub certification: Option<String>,
 }
 
 /// One queue per environment, so that a backlog in one does not delay the others.
@@ -43,17 +44,19 @@ pub enum JobQueue {
     /// The slow lane, for webhooks that time out.
     WebhookSlow,
     Exchange,
+    Certification,
 }
 
 impl JobQueue {
     /// The queues that housekeeping fills.
-    pub const FILLED: [Self; 6] = [
+    pub const FILLED: [Self; 7] = [
         Self::Issuing,
         Self::Submission(Environment::TesteCF),
         Self::Submission(Environment::CerteCF),
         Self::Submission(Environment::Ecf),
         Self::Webhook,
         Self::Exchange,
+        Self::Certification,
     ];
 }
 
@@ -108,6 +111,17 @@ impl Queues {
             .await
     }
 
+    /// Enqueues a step of a run of the certification.
+    ///
+    /// # Errors
+    /// Fails when SQS fails or the queue is not configured.
+    pub async fn send_certification(&self, job: &CertificationJob, delay: Duration) -> Result<(), StoreError> {
+        let CertificationJob::Run { scope, .. } = job;
+        let (queue, company) = (JobQueue::Certification, scope.company);
+        self.send("send to certification queue", queue, company, job, delay)
+            .await
+    }
+
     /// Enqueues the first attempt of a receipt's next step.
     ///
     /// # Errors
@@ -153,6 +167,7 @@ impl Queues {
             JobQueue::Issuing => (self.urls.issuing.as_ref(), "issuing queue"),
             JobQueue::Webhook => (self.urls.webhook.as_ref(), "webhook queue"),
             JobQueue::WebhookSlow => (self.urls.webhook_slow.as_ref(), "slow webhook queue"),
+            JobQueue::Certification => (self.urls.certification.as_ref(), "certification queue"),
             JobQueue::Exchange => (self.urls.exchange.as_ref(), "exchange queue"),
             JobQueue::Submission(environment) => {
                 let urls = self.urls.submission.as_ref().map(|urls| match environment {

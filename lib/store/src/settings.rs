@@ -32,6 +32,7 @@ impl QueueUrls {
             webhook: env.optional("WEBHOOK_QUEUE_URL")?,
             webhook_slow: env.optional("WEBHOOK_SLOW_QUEUE_URL")?,
             exchange: env.optional("EXCHANGE_QUEUE_URL")?,
+            certification: env.optional("CERTIFICATION_QUEUE_URL")?,
         })
     }
 }

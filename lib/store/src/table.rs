@@ -31,6 +31,7 @@ pub mod notices;
 pub mod numbers;
 pub mod rate_limits;
 pub mod receipts;
+pub mod runs;
 #[cfg(feature = "testing")]
 mod seeding;
 mod seeds;

@@ -19,6 +19,9 @@ pub const PORTAL: Waits = Waits(&[60, 300, 900]);
 pub const EXCHANGE: Waits = Waits(&[
     60, 300, 900, 3_600, 7_200, 14_400, 28_800, 43_200, 43_200, 43_200, 43_200, 43_200,
 ]);
+/// Looks of a run of the certification at a row without a verdict; the last wait repeats. All are shorter than the time
+/// after which housekeeping takes on a run.
+pub const RUN: Waits = Waits(&[1, 2, 2, 5, 5, 10, 30, 60]);
 
 /// The lease of an attempt to deliver to a webhook.
 pub const WEBHOOK_LEASE: SignedDuration = SignedDuration::from_mins(5);

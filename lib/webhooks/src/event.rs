@@ -183,6 +183,24 @@ events! {
         english: "what the tax authority says of a received receipt: `authority_state`",
         spanish: "qué dice la DGII de un e-CF recibido: `authority_state`",
     },
+    /// A row of a certification workbook got its verdict.
+    CertificationRow = Declaration {
+        name: "certification.row",
+        audience: Audience::Name,
+        schema: CertificationRowEvent::schema,
+        summary: "Una fila del libro de certificación tiene su veredicto",
+        english: "a row of a certification workbook that was accepted, rejected or not sent: `run_id`, `encf`, `row_state`",
+        spanish: "una fila del libro de certificación fue aceptada o rechazada, o no se envió: `run_id`, `encf`, `row_state`",
+    },
+    /// A run of the certification ended, stopped, or awaits a person.
+    CertificationFinished = Declaration {
+        name: "certification.finished",
+        audience: Audience::Name,
+        schema: CertificationFinishedEvent::schema,
+        summary: "Una corrida de certificación terminó o espera a una persona",
+        english: "a certification run that finished, stopped, or awaits uploads in the portal: `run_id`, `run_status`",
+        spanish: "una corrida de certificación terminó, se detuvo o espera cargas en el portal: `run_id`, `run_status`",
+    },
     /// A buyer approved or rejected a receipt commercially.
     ApprovalReceived = Declaration {
         name: "approval.received",
@@ -291,6 +309,32 @@ payload! {
     }
 }
 
+payload! {
+    /// A row of a certification workbook ended.
+    CertificationRowEvent<'a> {
+        environment: &'a str = text("The environment of the run"),
+        run_id: &'a str = text("The run"),
+        document: &'a str = word(&["ecf", "rfce", "acecf"], "What was sent for the row: a receipt, a summary, an approval"),
+        encf: String = text("The number in the row"),
+        row: u32 = count("The row in its sheet, as the spreadsheet counts"),
+        row_state: &'a str = word(
+            &["accepted", "rejected", "not_sent", "outcome_unknown"],
+            "What became of it; a conditional acceptance is an acceptance",
+        ),
+    }
+}
+
+payload! {
+    /// A run of the certification ended, stopped, or awaits a person.
+    CertificationFinishedEvent<'a> {
+        environment: &'a str = text("The environment of the run"),
+        run_id: &'a str = text("The run"),
+        run_status: &'a str = word(&["finished", "stopped", "awaits_uploads"], "Its state now"),
+        accepted: usize = count("How many rows were accepted"),
+        rows: usize = count("How many rows are sent in all"),
+    }
+}
+
 /// An event that is not a verdict, with what it says. Only webhooks that subscribed to its name get it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum News<'a> {
@@ -365,6 +409,34 @@ pub enum News<'a> {
         item: &'a InboxItem,
         /// What the authority said.
         state: AuthorityState,
+    },
+    /// A row of a certification workbook ended.
+    CertificationRow {
+        /// The run.
+        run: &'a str,
+        /// The idempotency key of the row's current try.
+        key: &'a str,
+        /// What was sent for it.
+        document: &'a str,
+        /// The number in the row.
+        encf: ecf::Encf,
+        /// The row in its sheet.
+        row: u32,
+        /// What became of it.
+        state: &'a str,
+    },
+    /// A run of the certification ended, stopped, or awaits a person.
+    CertificationFinished {
+        /// The run.
+        run: &'a str,
+        /// The step of the run that led there.
+        step: u32,
+        /// Its state.
+        status: &'a str,
+        /// How many rows were accepted.
+        accepted: usize,
+        /// How many rows are sent.
+        rows: usize,
     },
     /// A buyer answered a receipt.
     ApprovalReceived {
@@ -493,6 +565,42 @@ impl News<'_> {
                 &item.id.to_string(),
                 InboxEvent::of(environment, item, Some(state)),
             ),
+            Self::CertificationRow {
+                run,
+                key,
+                document,
+                encf,
+                row,
+                state,
+            } => head.announcement(
+                EventName::CertificationRow,
+                &format!("{key}/{state}"),
+                CertificationRowEvent {
+                    environment,
+                    run_id: run,
+                    document,
+                    encf: encf.to_string(),
+                    row,
+                    row_state: state,
+                },
+            ),
+            Self::CertificationFinished {
+                run,
+                step,
+                status,
+                accepted,
+                rows,
+            } => head.announcement(
+                EventName::CertificationFinished,
+                &format!("{run}/{step}"),
+                CertificationFinishedEvent {
+                    environment,
+                    run_id: run,
+                    run_status: status,
+                    accepted,
+                    rows,
+                },
+            ),
             Self::ApprovalReceived { receipt, answer } => head.announcement(
                 EventName::ApprovalReceived,
                 // The answer of a trusted signer may replace a provisional one.
@@ -583,6 +691,8 @@ mod tests {
                 "webhook.paused",
                 "inbox.received",
                 "inbox.confirmed",
+                "certification.row",
+                "certification.finished",
                 "approval.received",
                 "signed",
                 "submitted",

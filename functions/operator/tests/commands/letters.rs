@@ -56,6 +56,7 @@ async fn each_queue_has_its_own_dead_letters() {
         ("webhook", "WEBHOOK_DEAD_QUEUE_URL", Queue::Webhook),
         ("webhook-slow", "WEBHOOK_SLOW_DEAD_QUEUE_URL", Queue::WebhookSlow),
         ("exchange", "EXCHANGE_DEAD_QUEUE_URL", Queue::Exchange),
+        ("certification", "CERTIFICATION_DEAD_QUEUE_URL", Queue::Certification),
     ];
     for (name, dead, _) in queues {
         world.bury(dead, std::iter::once(format!("a job of {name}"))).await;

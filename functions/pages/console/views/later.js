@@ -2,6 +2,7 @@
 export { Audit } from "./audit.js";
 export { Authority } from "./authority.js";
 export { Certificate } from "./certificate.js";
+export { Certification } from "./certification.js";
 export { Company } from "./company.js";
 export { Inbox } from "./inbox.js";
 export { Issue } from "./issue.js";

@@ -16,6 +16,8 @@ const EVENTS = /** @type {[string, Word][]} */ ([
   ["conditionally_accepted", "Aceptado con observaciones"],
   ["rejected", "Rechazado por la DGII"],
   ["approval.received", "Un comprador aprobó o rechazó"],
+  ["certification.row", "Una fila de la certificación tiene su veredicto"],
+  ["certification.finished", "Una corrida de certificación terminó o espera"],
   ["inbox.received", "Llegó un comprobante de otro emisor"],
   ["inbox.confirmed", "La DGII confirmó un recibido"],
   ["sequence.low", "Quedan pocos números"],

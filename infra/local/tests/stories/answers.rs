@@ -15,6 +15,7 @@ use xmldsig::Identity;
 use crate::exchange::{BAKERY, answer, delivered, list, open_bakery};
 use crate::payloads::payload;
 use crate::routes::{fits, owners_notice};
+use crate::sheets;
 use crate::support::{Answer, ApiClient, System, TIME_LIMIT, eventually};
 
 /// Values that differ between runs.
@@ -272,6 +273,56 @@ async fn certification(walk: &mut Walk<'_>, system: &System) {
     walk.ask_as(&caller, "attempt-begun", Method::POST, path, body, 201)
         .await;
     walk.ask_as(&caller, "attempts", Method::GET, path, None, 200).await;
+    runs(walk, &caller).await;
+}
+
+/// Two runs of a small workbook: one that stops, goes on and ends, one that is abandoned.
+async fn runs(walk: &mut Walk<'_>, caller: &ApiClient) {
+    let runs = "/api/v1/client/certification/runs";
+    let (_, rows, summaries) = sheets::small();
+    let workbook = sheets::workbook(&rows, &summaries);
+    // The tax authority refuses the first row: nothing was received, so that the row may be sent again.
+    let refuses =
+        json!({ "service": "recepcion", "ambiente": "certecf", "fault": "status", "status": 400, "times": 1 });
+    caller.control(Method::POST, "faults", &refuses).await;
+    let form = [
+        ("\"idempotency_key\"", b"run-1".as_slice()),
+        ("\"workbook\"; filename=\"ecf.xlsx\"", workbook.as_slice()),
+    ];
+    let begun = caller.send_form(runs, &form).await;
+    let begun = walk.pin("run-begun", "POST", runs, begun, 201);
+    let path = format!("{runs}/{}", begun["run_id"].as_str().unwrap());
+    let reached = async |status: &str| {
+        let shown = path.strip_prefix("/api/v1").unwrap();
+        eventually(&format!("the run is {status}"), TIME_LIMIT, async || {
+            let run = caller.get(shown).await.expect(200);
+            (run["status"] == status).then_some(())
+        })
+        .await;
+    };
+    reached("stopped").await;
+    let go_on = format!("{path}/continue");
+    walk.ask_as(caller, "run-continued", Method::POST, &go_on, Some(json!({})), 200)
+        .await;
+    reached("awaits_uploads").await;
+    walk.ask_as(caller, "run", Method::GET, &path, None, 200).await;
+    let confirm = format!("{path}/confirm-uploads");
+    walk.ask_as(
+        caller,
+        "run-uploads-confirmed",
+        Method::POST,
+        &confirm,
+        Some(json!({})),
+        200,
+    )
+    .await;
+    reached("finished").await;
+    walk.ask_as(caller, "runs", Method::GET, runs, None, 200).await;
+    let form = [("\"idempotency_key\"", b"run-2".as_slice()), form[1]];
+    let begun = caller.send_form(runs, &form).await.expect(201);
+    let path = format!("{runs}/{}/abandon", begun["run_id"].as_str().unwrap());
+    walk.ask_as(caller, "run-abandoned", Method::POST, &path, Some(json!({})), 200)
+        .await;
 }
 
 /// Approvals between two companies, through the service and signed elsewhere.
@@ -340,6 +391,7 @@ async fn exchange(walk: &mut Walk<'_>) {
     walk.get("attempts-refused", attempts, 409).await;
     walk.post("attempt-refused", attempts, json!({ "idempotency_key": "reset" }), 409)
         .await;
+    runs(walk).await;
     walk.get("acecf-unknown", &format!("/api/v1/ecf/acecf/{}", "0".repeat(32)), 404)
         .await;
     let range = json!({ "ecf_type": "44", "sequence_from": 101, "sequence_to": 110, "quantity": 10 });
@@ -352,26 +404,42 @@ async fn exchange(walk: &mut Walk<'_>) {
     walk.get("audit-export", "/api/v1/client/audit-export", 200).await;
 }
 
+/// Certification runs: what each route answers without one; whole runs are in `runs.rs`.
+async fn runs(walk: &mut Walk<'_>) {
+    let path = "/api/v1/client/certification/runs";
+    walk.get("runs", path, 200).await;
+    let (content_type, form) = ("multipart/form-data; boundary=x8x8x8", |part: &str| {
+        format!("--x8x8x8\r\nContent-Disposition: form-data; name={part}\r\n").into_bytes()
+    });
+    let body = [
+        form("\"workbook\"; filename=\"suite.csv\"\r\n\r\nCasoPrueba,ENCF\n"),
+        form("\"idempotency_key\"\r\n\r\nrun-1"),
+        b"--x8x8x8--\r\n".to_vec(),
+    ];
+    let answer = send_bytes(walk.caller, path, content_type, body.concat()).await;
+    walk.pin("run-refused", "POST", path, answer, 422);
+    let unknown = format!("{path}/{}", "0".repeat(32));
+    walk.get("run-unknown", &unknown, 404).await;
+    walk.get("run-files-unknown", &format!("{unknown}/files"), 404).await;
+    for command in ["continue", "confirm-uploads", "abandon"] {
+        let (name, path) = (format!("run-{command}-unknown"), format!("{unknown}/{command}"));
+        walk.post(&name, &path, json!({}), 404).await;
+    }
+}
+
 async fn certificates(walk: &mut Walk<'_>) {
     let p12 = BASE64_STANDARD
         .decode(walk.caller.ready["test_p12"].as_str().unwrap())
         .unwrap();
-    let (boundary, mut form) = ("x8x8x8", Vec::new());
-    for (head, value) in [
+    let form = [
         ("\"certificate\"; filename=\"a.p12\"", p12.as_slice()),
-        ("\"pin\"", b"demo"),
-    ] {
-        form.extend(format!("--{boundary}\r\nContent-Disposition: form-data; name={head}\r\n\r\n").into_bytes());
-        form.extend(value);
-        form.extend(b"\r\n");
-    }
-    form.extend(format!("--{boundary}--\r\n").into_bytes());
-    let content_type = format!("multipart/form-data; boundary={boundary}");
+        ("\"pin\"", b"demo".as_slice()),
+    ];
     for (name, path, status) in [
         ("certificate-uploaded", "/api/v1/client/certificates", 201),
         ("p12-inspected", "/api/v1/client/tools/inspect-p12", 200),
     ] {
-        let answer = send_bytes(walk.caller, path, &content_type, form.clone()).await;
+        let answer = walk.caller.send_form(path, &form).await;
         walk.pin(name, "POST", path, answer, status);
     }
     walk.get("certificates", "/api/v1/client/certificates", 200).await;

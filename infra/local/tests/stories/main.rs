@@ -25,7 +25,10 @@ mod queries;
 mod receiving;
 mod restart;
 mod routes;
+mod runs;
 mod samples;
+#[path = "../../../../lib/workbook/tests/sheets/mod.rs"]
+mod sheets;
 mod signup;
 mod slow_receivers;
 mod strangers;

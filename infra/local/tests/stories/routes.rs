@@ -12,6 +12,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::payloads::payload;
+use crate::sheets;
 use crate::support::{ApiClient, System};
 
 /// A well-formed key that does not exist.
@@ -117,6 +118,16 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
     let approval = owners_approval(owner, &inbox["items"][0]).await;
     let void = json!({ "idempotency_key": "void", "cancellations": [{ "ecf_type": "44", "sequence_from": 7, "sequence_to": 7 }] });
     let void = owner.post("/ecf/cancellations", &void).await.expect(200);
+    let (_, rows, summaries) = sheets::small();
+    let workbook = sheets::workbook(&rows, &summaries);
+    let form = [
+        ("\"idempotency_key\"", b"run".as_slice()),
+        ("\"workbook\"; filename=\"ecf.xlsx\"", workbook.as_slice()),
+    ];
+    let run = owner
+        .send_form("/api/v1/client/certification/runs", &form)
+        .await
+        .expect(201);
     let owned = [
         &receipt["public_id"],
         &receipt["encf"],
@@ -127,6 +138,7 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
         &inbox["items"][0]["public_id"],
         &approval["public_id"],
         &void["public_id"],
+        &run["run_id"],
     ]
     .map(|id| id.as_str().unwrap());
     let test = format!("/client/webhooks/{}/test", owned[2]);
@@ -154,6 +166,8 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
             owned[7]
         } else if path.contains("/cancellations/") {
             owned[8]
+        } else if path.contains("/runs/") {
+            owned[9]
         } else {
             owned[0]
         };
@@ -161,6 +175,7 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
             .replace("{delivery_id}", &delivery)
             .replace("{environment}", "TesteCF")
             .replace("{artifact_type}", "signed-xml")
+            .replace("{run_id}", "{public_id}")
             .replace("{external_id}", "owned");
         let url = format!("{}{}", owner.base_url, path.replace("{public_id}", id));
         assert!(!url.contains('{'), "{url}: this test does not know what stands there");

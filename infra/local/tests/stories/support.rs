@@ -276,6 +276,21 @@ impl ApiClient {
     }
 
     /// Configures the simulated tax authority.
+    /// Posts a form to a path of the service; each part has its name, with what follows it in its head, and its value.
+    pub(crate) async fn send_form(&self, path: &str, parts: &[(&str, &[u8])]) -> Answer {
+        let (boundary, mut form) = ("x8x8x8", Vec::new());
+        for (name, value) in parts {
+            form.extend(format!("--{boundary}\r\nContent-Disposition: form-data; name={name}\r\n\r\n").bytes());
+            form.extend(*value);
+            form.extend(b"\r\n");
+        }
+        form.extend(format!("--{boundary}--\r\n").bytes());
+        let url = format!("{}{path}", self.base_url);
+        let content_type = format!("multipart/form-data; boundary={boundary}");
+        self.send_bytes(Method::POST, &url, Some(&self.key), &content_type, form)
+            .await
+    }
+
     pub(crate) async fn control(&self, method: Method, what: &str, body: &Value) {
         let url = format!("{}/_control/{what}", self.simulator_url);
         let answer = self.send(method, &url, None, Some(body)).await;

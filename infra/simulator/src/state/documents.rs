@@ -155,6 +155,16 @@ impl State {
         )?)
     }
 
+    /// Forgets the receipts, summaries and approvals of a taxpayer in an environment.
+    pub(crate) fn forget(&self, environment: Environment, rnc: &str) -> Result<(), StateError> {
+        self.connection().execute(
+            "DELETE FROM documents
+             WHERE environment = ?1 AND (rnc = ?2 OR json_extract(facts, '$.rnc_comprador') = ?2)",
+            params![environment.segment(), rnc],
+        )?;
+        Ok(())
+    }
+
     fn documents(&self, filter: &str, parameters: impl rusqlite::Params) -> Result<Vec<Record>, StateError> {
         let connection = self.connection();
         let mut query = connection.prepare(&format!("SELECT {COLUMNS} FROM documents {filter} ORDER BY id"))?;

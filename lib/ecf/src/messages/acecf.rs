@@ -1,9 +1,9 @@
 //! ACECF: a buyer's commercial approval or rejection of an e-CF.
 
-use super::{MessageError, read, write};
+use super::{MessageError, read, read_members, write};
 use crate::catalogue::{EstadoAprobacion, Version};
-use crate::field::text;
-use crate::{Encf, Fecha, FechaHora, Monto, Rnc, Texto};
+use crate::field::{Block as _, Place, Source, places_of, text};
+use crate::{Encf, Fecha, FechaHora, Monto, Node, Rnc, Texto, Violation};
 
 pub(crate) const ROOT: &str = "ACECF";
 
@@ -70,6 +70,23 @@ impl Acecf {
                 fecha_hora_aprobacion_comercial: Some(at),
             },
         }
+    }
+
+    /// Reads an approval or rejection from a tree that has the shape of its XML. The total gets two decimals.
+    ///
+    /// # Errors
+    ///
+    /// Every field that is invalid, unknown or missing.
+    pub fn from_node(node: &Node) -> Result<Self, Vec<Violation>> {
+        let mut acecf: Self = read_members(node, Source::Caller)?;
+        let total = &mut acecf.detalle_aprobacion_comercial.monto_total;
+        *total = total.as_ref().map(Monto::with_two_decimals);
+        Ok(acecf)
+    }
+
+    /// The places of all values of an approval, in the order of the schema.
+    pub fn places() -> Vec<Place> {
+        places_of(Self::FIELDS)
     }
 
     /// The canonical bytes without a signature.

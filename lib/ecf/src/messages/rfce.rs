@@ -3,14 +3,16 @@
 use ecf_language::{Bilingual, Say};
 use thiserror::Error;
 
-use super::{MessageError, read, write};
+use super::{MessageError, read, read_members, write};
 use crate::catalogue::{TipoImpuesto, TipoIngresos, TipoPago, Version};
 use crate::document::{FormaDePago, TablaFormasPago};
 use crate::draft::anonymous_buyer;
-use crate::field::{Class, Limit, Sign, money, text, text_of};
-use crate::{Encf, Fecha, Monto, Numbered, ReceiptType, Rnc, Texto};
+use crate::field::{Block as _, Class, Limit, Place, Sign, Source, money, places_of, text, text_of};
+use crate::{Encf, Fecha, Monto, Node, Numbered, Piece, ReceiptType, Rnc, Texto, Violation};
 
 pub(crate) const ROOT: &str = "RFCE";
+/// The only field that does not follow from the receipt's data.
+const SECURITY_CODE: &str = "CodigoSeguridadeCF";
 /// The length of a security code: the first characters of the signature value.
 const CODE_LENGTH: usize = 6;
 
@@ -127,12 +129,7 @@ impl Rfce {
     ///
     /// When the code is not six characters long.
     pub fn of(receipt: &Numbered, security_code: &str) -> Result<Self, SecurityCodeError> {
-        let code = Texto::verbatim(security_code)
-            .ok()
-            .filter(|code| code.chars().count() == CODE_LENGTH);
-        let code = code.ok_or_else(|| SecurityCodeError {
-            given: security_code.to_owned(),
-        })?;
+        let code = code(security_code)?;
         let header = &receipt.document().encabezado;
         let (id_doc, totals) = (&header.id_doc, &header.totales);
         let amount = |monto: &Option<Monto>| monto.as_ref().map(Monto::with_no_or_two_decimals);
@@ -203,6 +200,47 @@ impl Rfce {
         })
     }
 
+    /// Reads a summary from a tree that has the shape of its XML. Amounts keep their text.
+    ///
+    /// # Errors
+    ///
+    /// Every field that is invalid, unknown or missing.
+    pub fn from_node(node: &Node) -> Result<Self, Vec<Violation>> {
+        read_members(node, Source::Caller)
+    }
+
+    /// Reads a summary that is given as a tree, such as the row of a certification workbook, and completes it with the
+    /// security code of its full receipt.
+    ///
+    /// # Errors
+    ///
+    /// Every field that is invalid, unknown or missing.
+    pub fn prescribed(node: &Node, security_code: &str) -> Result<Self, Vec<Violation>> {
+        let mut node = node.clone();
+        if let Node::Object(members) = &mut node
+            && let Some((_, Node::Object(header))) = members.iter_mut().find(|(name, _)| name.as_str() == "Encabezado")
+        {
+            header.retain(|(name, _)| name.as_str() != SECURITY_CODE);
+            header.push((Piece::from(SECURITY_CODE), Node::Text(Piece::from(security_code))));
+        }
+        Self::from_node(&node)
+    }
+
+    /// The places of all values of a summary, in the order of the schema.
+    pub fn places() -> Vec<Place> {
+        places_of(Self::FIELDS)
+    }
+
+    /// The summary with the security code of its full receipt.
+    ///
+    /// # Errors
+    ///
+    /// When the code is not six characters long.
+    pub fn with_security_code(mut self, security_code: &str) -> Result<Self, SecurityCodeError> {
+        self.encabezado.codigo_seguridad_ecf = Some(code(security_code)?);
+        Ok(self)
+    }
+
     /// The canonical bytes without a signature.
     pub fn to_xml(&self) -> Vec<u8> {
         write(ROOT, self)
@@ -216,4 +254,13 @@ impl Rfce {
     pub fn from_xml(bytes: &[u8]) -> Result<Self, MessageError> {
         read(bytes, ROOT)
     }
+}
+
+fn code(security_code: &str) -> Result<Texto, SecurityCodeError> {
+    Texto::verbatim(security_code)
+        .ok()
+        .filter(|code| code.chars().count() == CODE_LENGTH)
+        .ok_or_else(|| SecurityCodeError {
+            given: security_code.to_owned(),
+        })
 }

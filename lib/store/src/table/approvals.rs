@@ -335,9 +335,17 @@ impl Table {
             let id = keys::listed_approval_id(place.sk()?);
             ids.push(id.ok_or_else(|| place.corrupt(SK, "names no approval"))?);
         }
+        // Both items are written in one transaction.
+        self.approvals_by_ids(scope, &ids).await
+    }
+
+    /// The approvals with these ids, in their order; missing approvals are omitted.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
+    pub async fn approvals_by_ids(&self, scope: &Scope, ids: &[ApprovalId]) -> Result<Vec<Approval>, StoreError> {
         let keys = ids.iter().map(|id| keys::approval(scope, id));
         let found = self.read_many("read approvals", keys, true).await?;
-        // Both items are written in one transaction.
         let read = |id: &ApprovalId| Some(read(*id, found.get(&keys::approval(scope, id))?));
         ids.iter().filter_map(read).collect()
     }

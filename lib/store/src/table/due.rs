@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     StoreError,
-    ids::{AnnouncementId, AnnulmentId, ApprovalId, EventKey, InboxId, ReceiptId, Scope, WebhookId},
+    ids::{AnnouncementId, AnnulmentId, ApprovalId, EventKey, InboxId, ReceiptId, RunId, Scope, WebhookId},
 };
 
 /// The number of shards of the index.
@@ -45,6 +45,8 @@ pub enum DueRecord {
     Annulment(AnnulmentId),
     /// A received receipt that the authority is asked about.
     Inbox(InboxId),
+    /// A run of the certification whose rows are sent.
+    Run(RunId),
     /// A P12 that a sign-up stored before its company exists.
     UnclaimedP12,
 }
@@ -63,6 +65,7 @@ impl DueEntry {
             DueRecord::Approval(id) => keys::approval(&self.scope, id),
             DueRecord::Annulment(id) => keys::annulment(&self.scope, id),
             DueRecord::Inbox(id) => keys::inbox_item(&self.scope, InboxList::All, id),
+            DueRecord::Run(id) => keys::run(&self.scope, id),
             DueRecord::UnclaimedP12 => keys::unclaimed_p12(&self.scope),
         }
     }
@@ -179,6 +182,7 @@ fn record_of(entry: &Stored) -> Result<(Scope, DueRecord), StoreError> {
             (keys::ending_scope(pk)?, DueRecord::Webhook(id))
         }
         Some((keys::INBOX, _)) => (keys::ending_scope(pk)?, DueRecord::Inbox(entry.parse(SK)?)),
+        Some((keys::RUNS, _)) => (keys::ending_scope(pk)?, DueRecord::Run(entry.parse(SK)?)),
         Some((keys::UNCLAIMED, _)) => (keys::ending_scope(pk)?, DueRecord::UnclaimedP12),
         _ => {
             let (scope, id) = keys::parts(keys::RECEIPT, pk)?;

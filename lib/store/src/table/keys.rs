@@ -14,7 +14,7 @@ use crate::{
     ContentHash, StoreError,
     ids::{
         AnnouncementId, AnnulmentId, ApiKeyId, ApprovalId, CertificateId, CompanyId, DeliveryId, EventKey, InboxId,
-        NoticeId, ReceiptId, Scope, WebhookId,
+        NoticeId, ReceiptId, RunId, Scope, WebhookId,
     },
 };
 
@@ -452,6 +452,22 @@ pub(crate) fn attempt(owner: &Scope, number: u32) -> Key {
     Key::new(attempts_partition(owner), format!("{number:06}"))
 }
 
+pub(crate) const RUNS: &str = "rn";
+
+pub(crate) fn runs_partition(owner: &Scope) -> String {
+    format!("{RUNS}#{}", scope(owner))
+}
+
+/// A run of the certification.
+pub(crate) fn run(owner: &Scope, id: &RunId) -> Key {
+    Key::new(runs_partition(owner), id.to_string())
+}
+
+/// The pointer to the newest run.
+pub(crate) fn newest_run(owner: &Scope) -> Key {
+    Key::new(runs_partition(owner), "newest")
+}
+
 pub(crate) fn approvals_partition(owner: &Scope) -> String {
     format!("al#{}", scope(owner))
 }
@@ -601,6 +617,8 @@ approval        ap#040g2081040g2081040g2081040g2081#testecf#k4dwz2d6mn77405d14ca
 approval listed al#040g2081040g2081040g2081040g2081#testecf / 1795833000500#k4dwz2d6mn77405d14caw5br1vggmeb7
 given answer    aa#040g2081040g2081040g2081040g2081#testecf#130000001 / E310000000035
 attempt         ca#040g2081040g2081040g2081040g2081#testecf / 000002
+run             rn#040g2081040g2081040g2081040g2081#testecf / 9eeqg1x22ygsrrh6cm7j2j0e0kxwskkx
+newest run      rn#040g2081040g2081040g2081040g2081#testecf / newest
 annulment       av#040g2081040g2081040g2081040g2081#testecf#dhbayfk6c64sy4dhxknm91eqrdh5cap1 / av
 used seed       seed#09090909090909090909090909090909 / seed
 token           tok#0606060606060606060606060606060606060606060606060606060606060606#ecf / token
@@ -715,6 +733,8 @@ notice for one  nf#040g2081040g2081040g2081040g2081 / 000000000007
             ),
             ("given answer", given_answer(&owner, &sender, &encf).to_string()),
             ("attempt", attempt(&owner, 2).to_string()),
+            ("run", run(&owner, &RunId::of(&owner, "run-1")).to_string()),
+            ("newest run", newest_run(&owner).to_string()),
             (
                 "annulment",
                 annulment(&owner, &AnnulmentId::of(&owner, "void-1")).to_string(),

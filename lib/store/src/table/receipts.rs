@@ -280,8 +280,11 @@ impl Table {
         stored.map(|stored| record::read(&stored)).transpose()
     }
 
-    /// The receipts with these ids, in their order.
-    async fn receipts_by_ids(&self, scope: &Scope, ids: &[ReceiptId]) -> Result<Vec<Receipt>, StoreError> {
+    /// The receipts with these ids, in their order, with eventually consistent reads; missing receipts are omitted.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
+    pub async fn receipts_by_ids(&self, scope: &Scope, ids: &[ReceiptId]) -> Result<Vec<Receipt>, StoreError> {
         let keys: Vec<_> = ids.iter().map(|id| keys::receipt(scope, id)).collect();
         let found = self.read_many("read receipts", keys.iter().cloned(), false).await?;
         keys.iter().filter_map(|key| found.get(key)).map(record::read).collect()

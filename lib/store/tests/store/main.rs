@@ -17,6 +17,7 @@ mod listing;
 mod lists;
 mod notes;
 mod objects;
+mod runs;
 mod secrets;
 mod sending;
 mod sequences;

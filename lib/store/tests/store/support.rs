@@ -78,6 +78,7 @@ pub(crate) async fn app(test: &str) -> App {
         webhook: Some(url("Webhook")),
         webhook_slow: Some(url("WebhookSlow")),
         exchange: Some(url("Exchange")),
+        certification: Some(url("CertificationQueue")),
     };
     let prefix = names.environment_of("signup").unwrap()["SECRET_PREFIX"].clone();
     App {

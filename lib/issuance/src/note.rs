@@ -1,15 +1,12 @@
 //! Validates a note (33, 34) against the receipt that it modifies, if that was issued here.
 
 use ecf::rules::modified::{self, Modified};
-use ecf::{Ecf, ReceiptState, Violation};
+use ecf::{Document, ReceiptState, ReceiptType, Violation};
 use ecf_api::ApiError;
 use ecf_store::{
-    Scope,
+    Scope, Table,
     receipts::{ModifiedReceipt, NewNote},
 };
-
-use crate::App;
-use crate::check::refused;
 
 /// Validates a note against the receipt that it modifies. Returns `None` for a document that is not a note, and for a
 /// note on a receipt that is not known here. `holds` is the company's setting to hold notes until the verdict on what
@@ -17,24 +14,28 @@ use crate::check::refused;
 ///
 /// # Errors
 /// 422 when the authority would reject the note because of the modified receipt's type, state or balance.
-pub(crate) async fn judge(app: &App, scope: &Scope, ecf: &Ecf, holds: bool) -> Result<Option<NewNote>, ApiError> {
-    let (document, receipt_type) = (ecf.document(), ecf.receipt_type());
+pub async fn judge(
+    table: &Table,
+    scope: &Scope,
+    document: &Document,
+    receipt_type: ReceiptType,
+    holds: bool,
+) -> Result<Option<NewNote>, ApiError> {
     let Some(encf) = modified::modified_encf(document, receipt_type) else {
         return Ok(None);
     };
-    let Some(known) = app.table.modified_receipt(scope, &encf).await? else {
+    let Some(known) = table.modified_receipt(scope, &encf).await? else {
         return Ok(None);
     };
     let violations = modified::check(document, receipt_type, &as_stored(&known));
     if !violations.is_empty() {
-        return Err(refused(violations));
+        return Err(ApiError::violations(&violations));
     }
     let annuls = modified::annuls(document);
     let is_early = holds
         && (!is_accepted(&known)
             || annuls
-                && app
-                    .table
+                && table
                     .open_credit(scope, &known, &known.receipt.public_id)
                     .await?
                     .is_some());
@@ -55,7 +56,7 @@ pub(crate) async fn judge(app: &App, scope: &Scope, ecf: &Ecf, holds: bool) -> R
 }
 
 /// The warning for a note that is not sent at once.
-pub(crate) fn waits(note: Option<&NewNote>) -> Option<Violation> {
+pub fn waits(note: Option<&NewNote>) -> Option<Violation> {
     let note = note.filter(|note| note.awaits_invoice)?;
     Some(modified::waits(note.modifies))
 }

@@ -1,0 +1,254 @@
+//! A run and its rows in responses.
+
+use ecf_api::{ExplanationView, FieldError, Instant};
+use ecf_store::{
+    Receipt,
+    approvals::Approval,
+    runs::{Run, RunState, StopCause},
+};
+use ecf_workbook::run::{self, RowState};
+use ecf_workbook::{Finding, Findings, Phase};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::books::{Book, Document};
+use crate::rows::{Record, Row, entries, name_of};
+
+/// A run of the certification.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RunView {
+    run_id: String,
+    idempotency_key: String,
+    /// Always `data`: the rows of a workbook.
+    kind: &'static str,
+    #[schema(pattern = "^(running|awaits_uploads|stopped|finished|abandoned)$")]
+    status: &'static str,
+    begun_at: Instant,
+    /// When it was finished or abandoned.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    ended_at: Option<Instant>,
+    /// What comes next, in a sentence.
+    next: &'static str,
+}
+
+/// A run with all its rows.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct FullRunView {
+    #[serde(flatten)]
+    run: RunView,
+    /// The rows that the authority accepted, in percent; 100 when all are.
+    #[schema(minimum = 0, maximum = 100)]
+    progress: u8,
+    counts: CountsView,
+    /// Why it stopped; null unless it did.
+    stop: Option<StopView>,
+    /// In the order of sending; the uploads, which a person does, stand before the approvals.
+    rows: Vec<RowView>,
+}
+
+/// A run that begins, with what was noticed in its workbooks.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct BegunView {
+    #[serde(flatten)]
+    pub(crate) run: FullRunView,
+    /// Findings that do not stop the run.
+    pub(crate) notices: Vec<FieldError>,
+}
+
+/// The number of rows in each state; uploads are not counted.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(crate) struct CountsView {
+    rows: usize,
+    waiting: usize,
+    sent: usize,
+    accepted: usize,
+    /// Those among the accepted that have an irregularity; the receipt has the authority's messages.
+    conditionally_accepted: usize,
+    rejected: usize,
+    not_sent: usize,
+    outcome_unknown: usize,
+}
+
+/// The row that stopped a run.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct StopView {
+    /// Its place in `rows`, from 0.
+    place: u32,
+    #[schema(pattern = "^(rejected|not_sent|outcome_unknown)$")]
+    cause: &'static str,
+    /// The reason, as far as it is known.
+    message: Option<String>,
+}
+
+/// A row of a workbook.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RowView {
+    /// What is sent: a receipt, a summary, an approval; an `upload` is done by a person.
+    #[schema(pattern = "^(ecf|rfce|upload|acecf)$")]
+    document: &'static str,
+    /// The row in its sheet, as the spreadsheet counts.
+    row: u32,
+    #[schema(example = "E310000000005")]
+    encf: String,
+    #[schema(pattern = "^(waiting|sent|accepted|rejected|not_sent|outcome_unknown)$")]
+    row_state: &'static str,
+    /// The number that must be accepted before.
+    awaits: Option<String>,
+    /// The receipt, or the approval, by which the API knows it.
+    public_id: Option<String>,
+    /// The state of the receipt.
+    status: Option<String>,
+    track_id: Option<String>,
+    error_code: Option<String>,
+    error_message: Option<String>,
+    /// Our reading of the authority's messages.
+    explanations: Vec<ExplanationView>,
+}
+
+impl RunView {
+    /// The view of a run.
+    pub(crate) fn of(run: &Run) -> Self {
+        Self {
+            run_id: run.id.to_string(),
+            idempotency_key: run.idempotency_key.clone(),
+            kind: "data",
+            status: run.progress.state.as_str(),
+            begun_at: run.begun_at.into(),
+            ended_at: run.ended_at.map(Instant),
+            next: next(run),
+        }
+    }
+}
+
+impl FullRunView {
+    /// The view of a run with its rows.
+    pub(crate) fn of(run: &Run, book: &Book, rows: &[Row]) -> Self {
+        let view = |(row, document)| RowView::of(row, document);
+        let rows_view: Vec<RowView> = rows.iter().zip(book.documents()).map(view).collect();
+        let stop = run.progress.stop.as_ref().map(|stop| {
+            let row = usize::try_from(stop.entry).ok().and_then(|place| rows_view.get(place));
+            let message = stop.words.clone().or_else(|| row?.error_message.clone());
+            StopView {
+                place: stop.entry,
+                cause: stop.cause.as_str(),
+                message,
+            }
+        });
+        Self {
+            run: RunView::of(run),
+            progress: run::progress(&entries(rows)),
+            counts: CountsView::of(rows),
+            stop,
+            rows: rows_view,
+        }
+    }
+}
+
+impl CountsView {
+    fn of(rows: &[Row]) -> Self {
+        let mut counts = Self::default();
+        for row in rows.iter().filter(|row| row.entry.phase != Phase::Uploads) {
+            counts.rows += 1;
+            counts.conditionally_accepted += usize::from(row.is_conditional());
+            let count = match row.entry.state {
+                RowState::Waiting => &mut counts.waiting,
+                RowState::Sent => &mut counts.sent,
+                RowState::Accepted => &mut counts.accepted,
+                RowState::Rejected => &mut counts.rejected,
+                RowState::NotSent => &mut counts.not_sent,
+                RowState::OutcomeUnknown => &mut counts.outcome_unknown,
+            };
+            *count += 1;
+        }
+        counts
+    }
+}
+
+impl RowView {
+    fn of(row: &Row, document: &Document) -> Self {
+        let view = Self {
+            document: document.kind(),
+            row: document.row,
+            encf: document.encf.to_string(),
+            row_state: name_of(row.entry.state),
+            awaits: document.awaits.map(|encf| encf.to_string()),
+            public_id: None,
+            status: None,
+            track_id: None,
+            error_code: None,
+            error_message: None,
+            explanations: Vec::new(),
+        };
+        match &row.record {
+            None => view,
+            Some(Record::Receipt(receipt)) => view.with_receipt(receipt),
+            Some(Record::Approval(approval)) => view.with_approval(approval),
+        }
+    }
+
+    fn with_receipt(self, receipt: &Receipt) -> Self {
+        Self {
+            public_id: Some(receipt.public_id.to_string()),
+            status: Some(receipt.state.to_string()),
+            track_id: receipt.sending.track_id.clone(),
+            error_code: receipt.error_code.clone(),
+            error_message: receipt.error_message.clone(),
+            explanations: ExplanationView::all_of(receipt),
+            ..self
+        }
+    }
+
+    fn with_approval(self, approval: &Approval) -> Self {
+        let words = approval.authority.words.clone();
+        Self {
+            public_id: Some(approval.id.to_string()),
+            status: Some(approval.authority.state.as_str().to_owned()),
+            error_message: words.map(Into::into).filter(|_| self.row_state != "accepted"),
+            ..self
+        }
+    }
+}
+
+fn next(run: &Run) -> &'static str {
+    match (run.progress.state, run.progress.stop.as_ref().map(|stop| stop.cause)) {
+        (RunState::Running, _) => "the rows are sent one after the other; nothing is to be done",
+        (RunState::AwaitsUploads, _) => {
+            "download the files, upload the full invoices in the certification portal, then confirm the uploads"
+        }
+        (RunState::Stopped, Some(StopCause::Rejected)) => {
+            "the tax authority resets the step: download new workbooks from the portal and begin a new run with them"
+        }
+        (RunState::Stopped, Some(StopCause::OutcomeUnknown)) => {
+            "the row may have arrived: the operator finds out, then continue the run"
+        }
+        (RunState::Stopped, _) => "remove the reason that the row was not sent, then continue the run",
+        (RunState::Finished, _) if !run.progress.uploaded => {
+            "every row was accepted: upload the files, if there are any, in the certification portal and go on there"
+        }
+        (RunState::Finished, _) => "every row was accepted: look at the counters of the portal and go to its next step",
+        (RunState::Abandoned, _) => "nothing; a new run may begin",
+    }
+}
+
+/// The findings in a workbook, as errors of the part of the form that has it.
+pub(crate) fn findings(part: &'static str, findings: &Findings) -> Vec<FieldError> {
+    findings.list.iter().map(|finding| error(part, finding)).collect()
+}
+
+fn error(part: &'static str, finding: &Finding) -> FieldError {
+    let error = FieldError::new(["body", part], "value_error", (*finding.message).clone()).with_code(finding.code);
+    let places = [
+        ("sheet", &finding.sheet),
+        ("column", &finding.column),
+        ("header", &finding.header),
+        ("cell", &finding.cell),
+    ];
+    let error = places.into_iter().fold(error, |error, (name, value)| match value {
+        Some(value) => error.with_ctx(name, value.as_ref()),
+        None => error,
+    });
+    match finding.row {
+        Some(row) => error.with_ctx("row", row),
+        None => error,
+    }
+}
