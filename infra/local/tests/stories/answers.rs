@@ -273,11 +273,11 @@ async fn certification(walk: &mut Walk<'_>, system: &System) {
     walk.ask_as(&caller, "attempt-begun", Method::POST, path, body, 201)
         .await;
     walk.ask_as(&caller, "attempts", Method::GET, path, None, 200).await;
-    runs(walk, &caller).await;
+    two_runs(walk, &caller).await;
 }
 
 /// Two runs of a small workbook: one that stops, goes on and ends, one that is abandoned.
-async fn runs(walk: &mut Walk<'_>, caller: &ApiClient) {
+async fn two_runs(walk: &mut Walk<'_>, caller: &ApiClient) {
     let runs = "/api/v1/client/certification/runs";
     let (_, rows, summaries) = sheets::small();
     let workbook = sheets::workbook(&rows, &summaries);
