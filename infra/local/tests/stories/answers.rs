@@ -296,6 +296,7 @@ async fn two_runs(walk: &mut Walk<'_>, caller: &ApiClient) {
         let shown = path.strip_prefix("/api/v1").unwrap();
         eventually(&format!("the run is {status}"), TIME_LIMIT, async || {
             let run = caller.get(shown).await.expect(200);
+            assert!(run["status"] == "running" || run["status"] == status, "{run:#}");
             (run["status"] == status).then_some(())
         })
         .await;
