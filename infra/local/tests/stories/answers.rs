@@ -292,7 +292,12 @@ async fn two_runs(walk: &mut Walk<'_>, caller: &ApiClient) {
     let begun = caller.send_form(runs, &form).await;
     let begun = walk.pin("run-begun", "POST", runs, begun, 201);
     let path = format!("{runs}/{}", begun["run_id"].as_str().unwrap());
-    let reached = async |status: &str| {
+    let begin_again = async |key: &str| {
+        let form = [("\"idempotency_key\"", key.as_bytes()), form[1]];
+        let begun = caller.send_form(runs, &form).await.expect(201);
+        format!("{runs}/{}", begun["run_id"].as_str().unwrap())
+    };
+    let reached = async |path: &str, status: &str| {
         let shown = path.strip_prefix("/api/v1").unwrap();
         eventually(&format!("the run is {status}"), TIME_LIMIT, async || {
             let run = caller.get(shown).await.expect(200);
@@ -301,11 +306,14 @@ async fn two_runs(walk: &mut Walk<'_>, caller: &ApiClient) {
         })
         .await;
     };
-    reached("stopped").await;
+    reached(&path, "stopped").await;
     let go_on = format!("{path}/continue");
     walk.ask_as(caller, "run-continued", Method::POST, &go_on, Some(json!({})), 200)
         .await;
-    reached("awaits_uploads").await;
+
+    reached(&path, "stopped").await;
+    let path = begin_again("run-2").await;
+    reached(&path, "awaits_uploads").await;
     walk.ask_as(caller, "run", Method::GET, &path, None, 200).await;
     let confirm = format!("{path}/confirm-uploads");
     walk.ask_as(
@@ -317,11 +325,10 @@ async fn two_runs(walk: &mut Walk<'_>, caller: &ApiClient) {
         200,
     )
     .await;
-    reached("finished").await;
+    reached(&path, "finished").await;
     walk.ask_as(caller, "runs", Method::GET, runs, None, 200).await;
-    let form = [("\"idempotency_key\"", b"run-2".as_slice()), form[1]];
-    let begun = caller.send_form(runs, &form).await.expect(201);
-    let path = format!("{runs}/{}/abandon", begun["run_id"].as_str().unwrap());
+
+    let path = format!("{}/abandon", begin_again("run-3").await);
     walk.ask_as(caller, "run-abandoned", Method::POST, &path, Some(json!({})), 200)
         .await;
 }
