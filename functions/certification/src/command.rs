@@ -3,15 +3,15 @@
 use axum::Json;
 use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, PathId, ValidationError};
-use ecf_language::Bilingual;
+use ecf_language::{Bilingual, say};
 use ecf_store::{
-    RunId,
+    Receipt, RunId,
     runs::{RunProgress, RunState},
 };
 use ecf_workbook::run::{self, Command, Refused};
 
 use crate::App;
-use crate::rows::{entries, rows, state_of, stored};
+use crate::rows::{Record, entries, rows, state_of, stored};
 use crate::show::{find, full};
 use crate::views::FullRunView;
 
@@ -29,7 +29,7 @@ use crate::views::FullRunView;
         (status = 200, description = "The run, which sends again", body = FullRunView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 404, description = "No such run", body = CodedError),
-        (status = 409, description = "`run_reset`: the authority rejected a row; `run_outcome_unknown`: the row may have arrived; `run_state`: the run did not stop", body = CodedError),
+        (status = 409, description = "`run_reset`: the authority rejected a row; `run_outcome_unknown`: the row may have arrived; `run_row_numbered`: the operator has to retry its receipt first; `run_state`: the run did not stop", body = CodedError),
         (status = 422, description = "A missing key", body = ValidationError),
     ),
     security(("api_key" = ["full"])),
@@ -106,8 +106,13 @@ async fn carry_out(app: &App, caller: &Caller, id: &RunId, command: Command) -> 
         let uploaded = seen.progress.uploaded;
         let change = run::command(state_of(&seen), &entries(&rows), uploaded, command).map_err(refused)?;
         let mut tries = seen.progress.tries.clone();
-        if let Some(place) = change.retry.and_then(|place| u32::try_from(place).ok()) {
-            *tries.entry(place).or_default() += 1;
+        if let Some(place) = change.retry {
+            if let Some(Record::Receipt(receipt)) = &rows[place].record
+                && receipt.encf().is_some()
+            {
+                return Err(numbered(receipt));
+            }
+            *tries.entry(u32::try_from(place).unwrap_or(u32::MAX)).or_default() += 1;
         }
         let (state, _) = stored(change.state);
         let progress = RunProgress {
@@ -125,6 +130,18 @@ async fn carry_out(app: &App, caller: &Caller, id: &RunId, command: Command) -> 
         }
     }
     Err(ApiError::unavailable(std::time::Duration::from_secs(1)).caused_by("others kept changing the run"))
+}
+
+/// A numbered receipt keeps its number, which the workbook prescribes: only the same receipt can be sent again.
+fn numbered(receipt: &Receipt) -> ApiError {
+    let id = &receipt.public_id;
+    ApiError::conflict(
+        "run_row_numbered",
+        say!(
+            "receipt {id} of the row has its number already: have the operator retry it (retry_failed), then continue the run",
+            "el comprobante {id} de la fila ya tiene su número: pida al operador que lo reintente (retry_failed) y después continúe la corrida"
+        ),
+    )
 }
 
 fn refused(refused: Refused) -> ApiError {

@@ -258,14 +258,16 @@ async fn withdrawn(walk: &mut Walk<'_>) {
     }
 }
 
+async fn operate(system: &System, command: &Value) -> Value {
+    let done = ecf_local::operator(&command.to_string(), system.folder()).await;
+    serde_json::from_str(&done.unwrap()).unwrap()
+}
+
 /// An attempt of the certification, with a key of CerteCF.
 async fn certification(walk: &mut Walk<'_>, system: &System) {
     let profile = walk.caller.get("/client/company").await.expect(200);
     let command = json!({ "command": "issue_api_key", "company": profile["public_id"], "environment": "CerteCF" });
-    let issued = ecf_local::operator(&command.to_string(), system.folder())
-        .await
-        .unwrap();
-    let issued: Value = serde_json::from_str(&issued).unwrap();
+    let issued = operate(system, &command).await;
     let key = issued["api_key"]["key"].as_str().unwrap();
     let caller = walk.caller.of_company(key, &walk.caller.rnc);
     let path = "/api/v1/client/certification/attempts";
@@ -273,11 +275,11 @@ async fn certification(walk: &mut Walk<'_>, system: &System) {
     walk.ask_as(&caller, "attempt-begun", Method::POST, path, body, 201)
         .await;
     walk.ask_as(&caller, "attempts", Method::GET, path, None, 200).await;
-    two_runs(walk, &caller).await;
+    two_runs(walk, system, &profile["public_id"], &caller).await;
 }
 
 /// Two runs of a small workbook: one that stops, goes on and ends, one that is abandoned.
-async fn two_runs(walk: &mut Walk<'_>, caller: &ApiClient) {
+async fn two_runs(walk: &mut Walk<'_>, system: &System, company: &Value, caller: &ApiClient) {
     let runs = "/api/v1/client/certification/runs";
     let (_, rows, summaries) = sheets::small();
     let workbook = sheets::workbook(&rows, &summaries);
@@ -292,11 +294,6 @@ async fn two_runs(walk: &mut Walk<'_>, caller: &ApiClient) {
     let begun = caller.send_form(runs, &form).await;
     let begun = walk.pin("run-begun", "POST", runs, begun, 201);
     let path = format!("{runs}/{}", begun["run_id"].as_str().unwrap());
-    let begin_again = async |key: &str| {
-        let form = [("\"idempotency_key\"", key.as_bytes()), form[1]];
-        let begun = caller.send_form(runs, &form).await.expect(201);
-        format!("{runs}/{}", begun["run_id"].as_str().unwrap())
-    };
     let reached = async |path: &str, status: &str| {
         let shown = path.strip_prefix("/api/v1").unwrap();
         eventually(&format!("the run is {status}"), TIME_LIMIT, async || {
@@ -308,11 +305,19 @@ async fn two_runs(walk: &mut Walk<'_>, caller: &ApiClient) {
     };
     reached(&path, "stopped").await;
     let go_on = format!("{path}/continue");
+    walk.ask_as(caller, "run-row-numbered", Method::POST, &go_on, Some(json!({})), 409)
+        .await;
+    let stopped = caller.get(path.strip_prefix("/api/v1").unwrap()).await.expect(200);
+    operate(
+        system,
+        &json!({
+            "command": "retry_failed", "company": company, "environment": "CerteCF",
+            "receipt": stopped["rows"][0]["receipt_id"],
+        }),
+    )
+    .await;
     walk.ask_as(caller, "run-continued", Method::POST, &go_on, Some(json!({})), 200)
         .await;
-
-    reached(&path, "stopped").await;
-    let path = begin_again("run-2").await;
     reached(&path, "awaits_uploads").await;
     walk.ask_as(caller, "run", Method::GET, &path, None, 200).await;
     let confirm = format!("{path}/confirm-uploads");
@@ -328,7 +333,9 @@ async fn two_runs(walk: &mut Walk<'_>, caller: &ApiClient) {
     reached(&path, "finished").await;
     walk.ask_as(caller, "runs", Method::GET, runs, None, 200).await;
 
-    let path = format!("{}/abandon", begin_again("run-3").await);
+    let form = [("\"idempotency_key\"", b"run-2".as_slice()), form[1]];
+    let begun = caller.send_form(runs, &form).await.expect(201);
+    let path = format!("{runs}/{}/abandon", begun["run_id"].as_str().unwrap());
     walk.ask_as(caller, "run-abandoned", Method::POST, &path, Some(json!({})), 200)
         .await;
 }
