@@ -260,7 +260,9 @@ async fn withdrawn(walk: &mut Walk<'_>) {
 
 async fn operate(system: &System, command: &Value) -> Value {
     let done = ecf_local::operator(&command.to_string(), system.folder()).await;
-    serde_json::from_str(&done.unwrap()).unwrap()
+    let done: Value = serde_json::from_str(&done.unwrap()).unwrap();
+    assert_eq!(done["error"], Value::Null, "{done}");
+    done
 }
 
 /// An attempt of the certification, with a key of CerteCF.
@@ -312,7 +314,7 @@ async fn two_runs(walk: &mut Walk<'_>, system: &System, company: &Value, caller:
         system,
         &json!({
             "command": "retry_failed", "company": company, "environment": "CerteCF",
-            "receipt": stopped["rows"][0]["receipt_id"],
+            "receipt": stopped["rows"][0]["public_id"],
         }),
     )
     .await;
