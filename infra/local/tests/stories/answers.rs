@@ -331,7 +331,7 @@ async fn two_runs(walk: &mut Walk<'_>, system: &System, company: &Value, caller:
     walk.pin("run-continued", "POST", &go_on, continued, 200);
     reached(&path, "finished").await;
     walk.ask_as(caller, "run", Method::GET, &path, None, 200).await;
-    walk.ask_as(caller, "runs", Method::GET, runs, None, 200).await;
+    walk.ask_as(caller, "runs-listed", Method::GET, runs, None, 200).await;
 
     let form = [("\"idempotency_key\"", b"run-2".as_slice()), form[1]];
     let begun = caller.send_form(runs, &form).await.expect(201);
