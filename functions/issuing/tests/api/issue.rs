@@ -360,7 +360,7 @@ async fn what_was_put_right_is_told_in_warnings() {
           "TelefonoEmisor",
           "0"
         ],
-        "msg": "TelefonoEmisor is a value, not an object; its member Telefono was taken",
+        "msg": "entry 1: TelefonoEmisor is a value, not an object; its member Telefono was taken",
         "type": "alias"
       }
     ]
