@@ -33,7 +33,7 @@ async fn dead_letters_go_back_to_their_queue_and_no_more_than_asked_for() {
     let unknown = world.run("replay_dead_letters", json!({ "queue": "post" })).await;
     assert_eq!(
         unknown["error"]["message"],
-        "queue is post; the queues are exchange, issuing, submission-certecf, submission-ecf, submission-testecf, webhook, webhook-slow"
+        "queue is post; the queues are certification, exchange, issuing, submission-certecf, submission-ecf, submission-testecf, webhook, webhook-slow"
     );
 }
 
