@@ -154,7 +154,7 @@ async fn enqueue_again(sender: &Sender<'_>, row: &Row) {
     }
 }
 
-/// Announces that the run stands, then records it. An interruption in between repeats both; the same announcement is
+/// Announces that the run stopped, ended or awaits uploads, then records it. An interruption in between repeats both; the same announcement is
 /// made once.
 async fn record(
     sender: &Sender<'_>,
@@ -183,7 +183,7 @@ async fn record(
         .advance_run(scope, run, progress, sender.now())
         .await?;
     if recorded.is_some() {
-        tracing::info!(run.id = %run.id, company.id = %scope.company, state = state.as_str(), "the run stands");
+        tracing::info!(run.id = %run.id, company.id = %scope.company, state = state.as_str(), "the state of a certification run was recorded");
     }
     Ok(Outcome::Done)
 }

@@ -331,7 +331,7 @@ mod tests {
         );
     }
 
-    /// A run awaits uploads only before approvals. Their workbook exists at the tax authority alone.
+    /// A run awaits uploads only before approvals, and the story generates no workbook of approvals.
     const UNREACHED: [&str; 1] = ["confirm_certification_uploads"];
 
     #[test]
