@@ -154,8 +154,8 @@ async fn enqueue_again(sender: &Sender<'_>, row: &Row) {
     }
 }
 
-/// Announces that the run stopped, ended or awaits uploads, then records it. An interruption in between repeats both; the same announcement is
-/// made once.
+/// Announces that the run stopped, ended or awaits uploads, then records it. An interruption in between repeats both;
+/// the same announcement is made once.
 async fn record(
     sender: &Sender<'_>,
     rows: &[Row],
