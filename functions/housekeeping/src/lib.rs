@@ -12,10 +12,12 @@
 //! Number ranges are on the same index ([`ranges`]), and so are days whose counters must be compared ([`days`]).
 //!
 //! While the authority is out of reach, receipts are held instead of enqueued until the gates may open ([`round`]), and
-//! the longest-waiting ones raise an [`alarm`]. [`news`] publishes events about receipts that stopped or wait too long. This function also polls the authority's status service, for all
+//! the longest-waiting ones raise an [`alarm`]. [`news`] publishes events about receipts that stopped or wait too long, and
+//! [`contingency`] about the outage. This function also polls the authority's status service, for all
 //! functions.
 
 mod alarm;
+mod contingency;
 mod days;
 mod news;
 mod ranges;
@@ -125,6 +127,7 @@ async fn serve(app: &App, round: &Round<'_>, entry: &DueEntry, now: Timestamp) -
         DueRecord::Inbox(id) => confirm(app, entry, &id, now).await,
         DueRecord::Run(id) => take_on(app, entry, id, now).await,
         DueRecord::UnclaimedP12 => judge_p12(app, entry, now).await.map(|()| false),
+        DueRecord::Contingency => contingency::look_after(app, entry, now).await.map(|()| false),
     }
 }
 
@@ -155,6 +158,7 @@ async fn look_after(
     let steps = receipt.next_steps();
     let calls_authority = steps.iter().any(|step| step.calls_authority());
     if calls_authority && round.hold(&receipt, now).await? {
+        contingency::begin(app, round, &receipt, now).await?;
         return Ok(false);
     }
     let next = now + next_look(now.duration_since(receipt.created_at));

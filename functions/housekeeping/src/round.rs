@@ -18,8 +18,8 @@ use jiff::{SignedDuration, Timestamp};
 use crate::alarm;
 use crate::round_robin::HOLDS;
 
-/// The next look at receipts that wait for the result of a probe.
-const FINDING_OUT: SignedDuration = SignedDuration::from_mins(1);
+/// The next look at receipts that wait for the result of a probe: in the next run.
+const FINDING_OUT: SignedDuration = SignedDuration::from_secs(30);
 /// Upper bound of a hold between two looks, so that no alarm is late.
 const LONGEST_HOLD: SignedDuration = SignedDuration::from_hours(1);
 
@@ -35,6 +35,8 @@ pub(crate) struct Round<'a> {
 #[derive(Default)]
 struct Found {
     finding_out: HashSet<(Environment, Host)>,
+    /// Companies with a receipt that this run held.
+    holding: HashSet<Scope>,
     tally: HashMap<Environment, Tally>,
     /// The lowest and the highest number of receipts that were never sent.
     unsent: HashMap<(Scope, ReceiptType), (u64, u64)>,
@@ -135,6 +137,11 @@ impl<'a> Round<'a> {
             self.found().tally.entry(environment).or_default().held += 1;
         }
         Ok(true)
+    }
+
+    /// Whether this is the first receipt of its company that this run held.
+    pub(crate) fn is_first_held(&self, receipt: &Receipt) -> bool {
+        self.found().holding.insert(receipt.scope)
     }
 
     /// Emits the metrics of this run, for each environment with a value above zero.

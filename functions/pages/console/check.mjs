@@ -41,6 +41,9 @@ for (const type of TYPES) {
 }
 for (const type of Object.keys(RATES)) if (!TYPES.includes(type)) problems.push(`forms.js: ${type} is no type`);
 
+const events = texts["views/webhooks.js"].match(/EVENTS = [^;]*/)[0];
+for (const event of Object.keys(document.webhooks)) if (event !== "webhook.test" && !events.includes(`"${event}"`)) problems.push(`views/webhooks.js: no words for the event ${event}`);
+
 const listed = document.paths["/api/v1/client/documents"].get.parameters.find(({ name }) => name === "status").schema;
 for (const state of new Set(listed.pattern.match(/[a-z_]+/g))) if (!(state in STATES)) problems.push(`states.js: no words for ${state}`);
 

@@ -1,5 +1,10 @@
 // The English translation of each Spanish text in the sources. `npm run check` rejects missing and unused entries.
 export default {
+  "El certificado está por vencer": "The certificate is about to expire",
+  "La DGII no responde y los comprobantes esperan": "The DGII is unreachable and receipts wait",
+  "La DGII volvió y los comprobantes se envían": "The DGII is back and receipts are sent",
+  "Un comprobante no llega a la DGII": "A receipt does not reach the DGII",
+  "Un comprobante se detuvo": "A receipt stopped",
   "{accepted} de {rows} filas aceptadas": "{accepted} of {rows} rows accepted",
   Abandonada: "Abandoned",
   Abandonar: "Abandon",

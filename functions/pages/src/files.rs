@@ -2,8 +2,8 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-GEQVVXQQ.js",
-        include_bytes!("../assets/console/chunk-GEQVVXQQ.js.gz"),
+        "chunk-63VIIMO4.js",
+        include_bytes!("../assets/console/chunk-63VIIMO4.js.gz"),
     ),
     (
         "console-VBJO3QPC.css",
@@ -14,15 +14,15 @@ pub(crate) const FILES: &[(&str, &[u8])] = &[
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-GCTS4XOK.js",
-        include_bytes!("../assets/console/later-GCTS4XOK.js.gz"),
+        "later-2W6LMIGW.js",
+        include_bytes!("../assets/console/later-2W6LMIGW.js.gz"),
     ),
     (
-        "main-TQLANWIN.js",
-        include_bytes!("../assets/console/main-TQLANWIN.js.gz"),
+        "main-SOSKHJLM.js",
+        include_bytes!("../assets/console/main-SOSKHJLM.js.gz"),
     ),
     (
-        "words.en-6P7VHY6Q.js",
-        include_bytes!("../assets/console/words.en-6P7VHY6Q.js.gz"),
+        "words.en-JK5JC3NS.js",
+        include_bytes!("../assets/console/words.en-JK5JC3NS.js.gz"),
     ),
 ];

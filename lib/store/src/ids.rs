@@ -7,7 +7,7 @@ use std::{fmt, str::FromStr};
 
 use ecf::{Encf, Environment, Rnc};
 use ecf_language::{Bilingual, Say};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
 
@@ -179,12 +179,6 @@ impl ReceiptId {
             environment.as_str(),
             idempotency_key,
         ]))
-    }
-
-    /// A fraction of a span of time, distributed evenly over the receipts and constant for each.
-    pub fn share_of(&self, span: SignedDuration) -> SignedDuration {
-        // Not the byte of the shard, so that each shard has receipts at every fraction.
-        span * i32::from(self.0[ID_BYTES - 2]) / 256
     }
 }
 

@@ -17,6 +17,7 @@ mod change;
 pub mod closing;
 pub mod companies;
 mod condition;
+pub mod contingencies;
 pub mod counters;
 pub mod deliveries;
 pub mod designs;

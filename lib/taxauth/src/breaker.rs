@@ -18,8 +18,9 @@ const PERSISTENCE: SignedDuration = SignedDuration::from_secs(60);
 const MEMORY: SignedDuration = SignedDuration::from_mins(5);
 /// Failures of one party within this time count once, because the jobs of a party fail in parallel.
 const ONE_FAILURE: SignedDuration = SignedDuration::from_secs(5);
-/// How long calls are held before one of them may probe the host.
-pub(crate) const HELD_FOR: SignedDuration = SignedDuration::from_mins(10);
+/// How long calls are held before one of them may probe the host. Shorter than the minute between two runs of
+/// housekeeping, so that each run has a probe: no load for the host, and what is held leaves soon after it is back.
+const PROBE_SPACING: SignedDuration = SignedDuration::from_secs(50);
 /// How long a probe may take before another caller may probe. Longer than a call that first gets a token.
 const PROBE_LEASE: SignedDuration = SignedDuration::from_secs(90);
 
@@ -56,7 +57,7 @@ pub(crate) fn after_failure(breaker: &Breaker, party: &str, probes: bool, now: T
             // The call began before the breaker opened.
             return None;
         }
-        open.probe_at = now + HELD_FOR;
+        open.probe_at = now + PROBE_SPACING;
         open.probing_until = None;
         return Some(next);
     }
@@ -115,7 +116,7 @@ fn opened(cause: Cause, now: Timestamp) -> Breaker {
         open: Some(OpenBreaker {
             since: now,
             cause,
-            probe_at: now + HELD_FOR,
+            probe_at: now + PROBE_SPACING,
             probing_until: None,
         }),
         ..Breaker::default()
@@ -171,18 +172,18 @@ mod tests {
     }
 
     #[test]
-    fn open_for_ten_minutes_then_one_probe_decides() {
+    fn p14_open_for_less_than_a_minute_then_one_probe_decides() {
         let open = failing(Breaker::default(), &[(0, "a"), (0, "b"), (0, "c")]);
-        assert_eq!(passage(&open, at(599)), Passage::Closed(at(600)));
-        assert_eq!(passage(&open, at(600)), Passage::Probe);
-        let probing = while_probing(&open, at(600));
-        assert_eq!(passage(&probing, at(601)), Passage::Closed(at(690)));
-        assert_eq!(passage(&probing, at(690)), Passage::Probe, "who probed is dead");
-        let held = after_failure(&probing, "a", true, at(610)).unwrap();
-        assert_eq!(passage(&held, at(611)), Passage::Closed(at(1210)));
+        assert_eq!(passage(&open, at(49)), Passage::Closed(at(50)));
+        assert_eq!(passage(&open, at(60)), Passage::Probe);
+        let probing = while_probing(&open, at(60));
+        assert_eq!(passage(&probing, at(61)), Passage::Closed(at(150)));
+        assert_eq!(passage(&probing, at(150)), Passage::Probe, "who probed is dead");
+        let held = after_failure(&probing, "a", true, at(70)).unwrap();
+        assert_eq!(passage(&held, at(71)), Passage::Closed(at(120)));
         assert_eq!(held.open.as_ref().unwrap().since, at(0));
-        let back = after_success(&while_probing(&held, at(1210))).unwrap();
-        assert_eq!(passage(&back, at(1211)), Passage::Free);
+        let back = after_success(&while_probing(&held, at(130))).unwrap();
+        assert_eq!(passage(&back, at(131)), Passage::Free);
     }
 
     #[test]
@@ -194,7 +195,7 @@ mod tests {
     #[test]
     fn the_status_service_opens_it_and_closes_what_it_opened() {
         let told = after_status(&Breaker::default(), false, at(0)).unwrap();
-        assert_eq!(passage(&told, at(1)), Passage::Closed(at(600)));
+        assert_eq!(passage(&told, at(1)), Passage::Closed(at(50)));
         assert_eq!(after_status(&told, false, at(300)), None);
         assert_eq!(after_status(&told, true, at(300)), Some(Breaker::default()));
         let failed = failing(Breaker::default(), &[(0, "a"), (0, "b"), (0, "c")]);

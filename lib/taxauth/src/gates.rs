@@ -14,7 +14,8 @@ use ecf_runtime::Clock;
 use ecf_store::{
     Table,
     authority::{AuthorityCondition, MaintenanceWindow},
-    breaker::{Breaker, Host},
+    breaker::{Breaker, Cause, Host},
+    contingencies::{Outage, OutageReason},
 };
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Mutex;
@@ -100,6 +101,13 @@ impl Gates {
         let now = self.clock.now();
         let known = self.known(environment, now).await;
         passage(&known[&environment].condition, host, now)
+    }
+
+    /// The outage of an environment, if calls are held.
+    pub async fn outage(&self, environment: Environment) -> Option<Outage> {
+        let now = self.clock.now();
+        let known = self.known(environment, now).await;
+        outage(&known[&environment].condition, now)
     }
 
     /// Admits a call, and claims the probe if the breaker asks for one.
@@ -257,6 +265,26 @@ pub fn held_until(condition: &AuthorityCondition, now: Timestamp) -> [Option<Tim
     };
     let receipts = until(Host::Ecf);
     [receipts, receipts.max(until(Host::Fc))]
+}
+
+/// Why and since when calls are held: an announced window first, then the host of all receipts.
+#[must_use]
+pub fn outage(condition: &AuthorityCondition, now: Timestamp) -> Option<Outage> {
+    if let Some(window) = current_window(condition, now) {
+        return Some(Outage {
+            reason: OutageReason::Maintenance,
+            since: window.start,
+        });
+    }
+    let mut hosts = Host::ALL.into_iter();
+    let open = hosts.find_map(|host| condition.breaker(host).open.as_ref())?;
+    Some(Outage {
+        reason: match open.cause {
+            Cause::Failures => OutageReason::Unreachable,
+            Cause::Status => OutageReason::Reported,
+        },
+        since: open.since,
+    })
 }
 
 fn log_change(environment: Environment, host: Host, before: &Breaker, after: &Breaker) {

@@ -42,7 +42,7 @@ pub use client::{TaxAuth, TimeOuts};
 pub use directory::{Directory, DirectoryError, Known, Wanted};
 pub use endpoints::{Endpoints, EndpointsError, Service, where_to_look};
 pub use error::{Lost, TaxAuthError};
-pub use gates::{Gates, Held, current_window, held_until, passage};
+pub use gates::{Gates, Held, current_window, held_until, outage, passage};
 pub use services::{
     ReceiptQuery, ResultQuery, Ruling, Sent, StateAnswer, Submission, Submissions, SummaryQuery, read_grant,
 };

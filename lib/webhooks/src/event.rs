@@ -9,6 +9,7 @@ use ecf_store::{
     Receipt, Scope, WebhookId,
     announcements::Announcement,
     certificates::CertificateSummary,
+    contingencies::Outage,
     inbox::{AuthorityState, InboxItem},
     receipts::BuyerAnswer,
 };
@@ -147,6 +148,24 @@ events! {
         english: "a signed receipt that the tax authority has not got for 48, 60 and 70 hours; the law gives 72",
         spanish: "un comprobante firmado que la DGII no tiene desde hace 48, 60 y 70 horas; la ley da 72",
     },
+    /// Receipts of the company are held, because the authority is unreachable.
+    ContingencyStarted = Declaration {
+        name: "contingency.started",
+        audience: Audience::Name,
+        schema: ContingencyEvent::schema,
+        summary: "Los comprobantes esperan a la DGII",
+        english: "receipts of the company are held because the tax authority is unreachable, and it is back: `reason`, `since`, `ended_at`; once each for an outage",
+        spanish: "los comprobantes de la empresa esperan porque la DGII no responde, y la DGII volvió: `reason`, `since`, `ended_at`; una vez cada uno por interrupción",
+    },
+    /// The authority is back, and what was held is sent.
+    ContingencyEnded = Declaration {
+        name: "contingency.ended",
+        audience: Audience::Name,
+        schema: ContingencyEvent::schema,
+        summary: "La DGII volvió y se envían los comprobantes",
+        english: "receipts of the company are held because the tax authority is unreachable, and it is back: `reason`, `since`, `ended_at`; once each for an outage",
+        spanish: "los comprobantes de la empresa esperan porque la DGII no responde, y la DGII volvió: `reason`, `since`, `ended_at`; una vez cada uno por interrupción",
+    },
     /// The company's certificate is about to expire.
     CertificateExpiring = Declaration {
         name: "certificate.expiring",
@@ -251,6 +270,20 @@ payload! {
         encf: Option<String> = nullable_text("Its number"),
         status: String = text("Its state"),
         hours: u32 = count("How many hours it has been waiting"),
+    }
+}
+
+payload! {
+    /// Receipts are held while the authority is unreachable, or no longer.
+    ContingencyEvent<'a> {
+        environment: &'a str = text("The environment"),
+        reason: &'static str = word(
+            &["maintenance", "unreachable", "reported"],
+            "An announced window, calls that fail, or what the authority's status service says",
+        ),
+        since: String = instant("Since when the authority is unreachable"),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ended_at: Option<String> = optional(instant("When its end was noticed; absent at the start")),
     }
 }
 
@@ -379,6 +412,16 @@ pub enum News<'a> {
         receipt: &'a Receipt,
         /// The alarm hour that it has passed.
         hours: u32,
+    },
+    /// Receipts of the company are held.
+    ContingencyStarted {
+        /// The outage in which they are held.
+        outage: Outage,
+    },
+    /// The authority is back.
+    ContingencyEnded {
+        /// The outage that is over.
+        outage: Outage,
     },
     /// The company's certificate expires soon.
     CertificateExpiring {
@@ -524,6 +567,26 @@ impl News<'_> {
                     encf: receipt.encf().map(ToString::to_string),
                     status: receipt.state.to_string(),
                     hours,
+                },
+            ),
+            Self::ContingencyStarted { outage } => head.announcement(
+                EventName::ContingencyStarted,
+                &outage.since.as_millisecond().to_string(),
+                ContingencyEvent {
+                    environment,
+                    reason: outage.reason.as_str(),
+                    since: without_offset(outage.since),
+                    ended_at: None,
+                },
+            ),
+            Self::ContingencyEnded { outage } => head.announcement(
+                EventName::ContingencyEnded,
+                &outage.since.as_millisecond().to_string(),
+                ContingencyEvent {
+                    environment,
+                    reason: outage.reason.as_str(),
+                    since: without_offset(outage.since),
+                    ended_at: Some(without_offset(now)),
                 },
             ),
             Self::CertificateExpiring {
@@ -687,6 +750,8 @@ mod tests {
                 "sequence.expiring",
                 "failed",
                 "delivery.alarm",
+                "contingency.started",
+                "contingency.ended",
                 "certificate.expiring",
                 "webhook.paused",
                 "inbox.received",

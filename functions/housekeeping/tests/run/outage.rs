@@ -8,12 +8,18 @@ use ecf_store::{
 };
 use ecf_testkit::{Fault, send_job};
 use housekeeping::run;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use crate::world::{TEN_MINUTES, World};
 
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
+const MINUTE: SignedDuration = SignedDuration::from_mins(1);
+
+/// An instant as events have it.
+fn without_offset(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%S").to_string()
+}
 
 #[tokio::test]
 async fn what_is_due_while_the_authority_is_away_is_held_and_not_queued() {
@@ -30,12 +36,9 @@ async fn what_is_due_while_the_authority_is_away_is_held_and_not_queued() {
     let submitted = world.receipt(&submitted).await;
     assert_eq!(submitted.state, ReceiptState::Submitted);
     for receipt in [held, submitted] {
-        let wait = receipt.next_action_at.unwrap().duration_since(world.now());
-        assert!(
-            (TEN_MINUTES..TEN_MINUTES + SignedDuration::from_mins(2)).contains(&wait),
-            "{wait}"
-        );
+        assert_eq!(receipt.next_action_at, Some(world.now() + MINUTE), "the next probe");
     }
+    assert_eq!(world.announced().await.len(), 1);
 }
 
 #[tokio::test]
@@ -55,6 +58,80 @@ async fn one_of_many_goes_on_to_find_out_whether_the_authority_is_back() {
         assert_eq!(world.submissions().await, []);
         world.advance(SignedDuration::from_mins(3));
     }
+    assert_eq!(world.announced().await.len(), 1);
+}
+
+#[tokio::test]
+async fn p14_what_is_held_leaves_within_a_minute_of_the_first_success() {
+    let world = World::start().await;
+    for sequence in 1..=12 {
+        world.signed(&format!("E31{sequence:010}")).await;
+    }
+    world.open_breaker(Host::Ecf).await;
+    world.advance(TEN_MINUTES);
+    run(&world.app).await.unwrap();
+    assert_eq!(world.submissions().await.len(), 1, "the probe");
+    world.close_breaker(Host::Ecf).await;
+    world.advance(MINUTE);
+    run(&world.app).await.unwrap();
+    assert_eq!(world.submissions().await.len(), 11);
+    world.stack.leave_messages();
+}
+
+#[tokio::test]
+async fn p14_an_outage_begins_and_ends_with_one_event_whatever_dies_on_the_way() {
+    for dies_in in ["", "PutItem", "SendMessage", "DeleteItem", "GetItem"] {
+        let world = World::start().await;
+        for sequence in 1..=3 {
+            world.signed(&format!("E31{sequence:010}")).await;
+        }
+        world.advance(TEN_MINUTES);
+        let since = world.now();
+        world.open_breaker(Host::Ecf).await;
+        let mut told = Vec::new();
+        for minute in 0..20 {
+            if minute == 6 {
+                world.close_breaker(Host::Ecf).await;
+            }
+            let is_called = minute == 6 || (minute == 0 && dies_in != "DeleteItem");
+            if !dies_in.is_empty() && is_called {
+                world.stack.calls().inject(dies_in, 1, Fault::NotSent);
+            }
+            let _ = run(&world.app).await;
+            for body in world.announced().await {
+                assert_eq!(body["reason"], "unreachable", "{body}");
+                assert_eq!(body["since"], without_offset(since), "{body}");
+                told.push((body["event"].as_str().unwrap().to_owned(), body["ended_at"].clone()));
+            }
+            world.submissions().await;
+            world.advance(MINUTE);
+        }
+        told.dedup();
+        let [(started, no_end), (ended, ended_at)] = told.as_slice() else {
+            panic!("{dies_in}: {told:?}")
+        };
+        assert_eq!(
+            (started.as_str(), ended.as_str()),
+            ("contingency.started", "contingency.ended")
+        );
+        assert!(no_end.is_null() && ended_at.is_string(), "{told:?}");
+        assert_eq!(
+            world.stack.table().contingency(&world.company.scope).await.unwrap(),
+            None
+        );
+        world.stack.leave_messages();
+    }
+}
+
+#[tokio::test]
+async fn p14_a_company_without_held_receipts_gets_no_event() {
+    let world = World::start().await;
+    world.signed("E320000000001").await;
+    world.advance(TEN_MINUTES);
+    world.open_breaker(Host::Ecf).await;
+    run(&world.app).await.unwrap();
+    assert_eq!(world.announced().await, [json!(null); 0]);
+    world.stack.leave_messages();
 }
 
 #[tokio::test]

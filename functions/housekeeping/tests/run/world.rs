@@ -34,18 +34,27 @@ impl World {
 
     /// Opens a circuit breaker now.
     pub(crate) async fn open_breaker(&self, host: Host) {
-        let (table, environment) = (self.stack.table(), self.company.scope.environment);
-        let seen = table.condition(environment).await.unwrap().breaker(host).clone();
         let open = OpenBreaker {
             since: self.now(),
             cause: Cause::Failures,
-            probe_at: self.now() + TEN_MINUTES,
+            probe_at: self.now() + SignedDuration::from_mins(1),
             probing_until: None,
         };
         let next = Breaker {
             open: Some(open),
             ..Breaker::default()
         };
+        self.set_breaker(host, next).await;
+    }
+
+    /// Closes a circuit breaker, as a successful call does.
+    pub(crate) async fn close_breaker(&self, host: Host) {
+        self.set_breaker(host, Breaker::default()).await;
+    }
+
+    async fn set_breaker(&self, host: Host, next: Breaker) {
+        let (table, environment) = (self.stack.table(), self.company.scope.environment);
+        let seen = table.condition(environment).await.unwrap().breaker(host).clone();
         let (_, is_ours) = table.replace_breaker(environment, host, &seen, next).await.unwrap();
         assert!(is_ours);
     }

@@ -15,6 +15,10 @@ const EVENTS = /** @type {[string, Word][]} */ ([
   ["accepted", "Aceptado por la DGII"],
   ["conditionally_accepted", "Aceptado con observaciones"],
   ["rejected", "Rechazado por la DGII"],
+  ["failed", "Un comprobante se detuvo"],
+  ["delivery.alarm", "Un comprobante no llega a la DGII"],
+  ["contingency.started", "La DGII no responde y los comprobantes esperan"],
+  ["contingency.ended", "La DGII volvió y los comprobantes se envían"],
   ["approval.received", "Un comprador aprobó o rechazó"],
   ["certification.row", "Una fila de la certificación tiene su veredicto"],
   ["certification.finished", "Una corrida de certificación terminó o espera"],
@@ -22,6 +26,7 @@ const EVENTS = /** @type {[string, Word][]} */ ([
   ["inbox.confirmed", "La DGII confirmó un recibido"],
   ["sequence.low", "Quedan pocos números"],
   ["sequence.expiring", "Una secuencia está por vencer"],
+  ["certificate.expiring", "El certificado está por vencer"],
   ["webhook.paused", "Otro webhook se desactivó"],
 ]);
 

@@ -6,7 +6,7 @@ use ecf_store::{
     authority::{AuthorityCondition, MaintenanceWindow, ServiceStatus, StatusCheck},
     breaker::{Cause, Host},
 };
-use ecf_taxauth::{current_window, held_until};
+use ecf_taxauth::{held_until, outage};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -288,23 +288,10 @@ impl ImpactView {
             receipts: told(receipts),
             summaries: told(summaries),
             recommend_contingency: impact != Impact::None,
-            reason: reason(condition, now),
+            reason: outage(condition, now).map(|outage| outage.reason.as_str()),
             held_until: receipts.max(summaries).map(Instant),
         }
     }
-}
-
-fn reason(condition: &AuthorityCondition, now: Timestamp) -> Option<&'static str> {
-    if current_window(condition, now).is_some() {
-        return Some("maintenance");
-    }
-    let open = Host::ALL
-        .into_iter()
-        .find_map(|host| condition.breaker(host).open.as_ref())?;
-    Some(match open.cause {
-        Cause::Failures => "unreachable",
-        Cause::Status => "reported",
-    })
 }
 
 /// The same of every environment.

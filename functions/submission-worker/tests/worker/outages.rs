@@ -8,9 +8,9 @@ use serde_json::json;
 
 use crate::world::World;
 
-/// As long as held receipts wait for the next attempt to find out: ten minutes, and their share of two more.
+/// Held receipts wait for the next probe.
 fn is_a_hold(wait: SignedDuration) -> bool {
-    (SignedDuration::from_mins(10)..SignedDuration::from_mins(12)).contains(&wait)
+    wait == SignedDuration::from_secs(50)
 }
 
 #[tokio::test]

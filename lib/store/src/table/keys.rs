@@ -393,6 +393,13 @@ pub(crate) fn unclaimed_p12(owner: &Scope) -> Key {
     Key::new(format!("{UNCLAIMED}#{}", scope(owner)), "p12")
 }
 
+pub(crate) const CONTINGENCY: &str = "ct";
+
+/// Exists while a company's receipts are held.
+pub(crate) fn contingency(owner: &Scope) -> Key {
+    Key::new(format!("{CONTINGENCY}#{}", scope(owner)), "ct")
+}
+
 /// The lists of an inbox: each receipt is in the first, and in one of the two others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InboxList {
@@ -608,6 +615,7 @@ delivery        wd#040g2081040g2081040g2081040g2081#testecf#081040g2081040g20810
 undelivered     wu#040g2081040g2081040g2081040g2081#testecf#081040g2081040g2081040g2081040g2 / 1795833000500#receipt#5f75fzh08rqpf0gnfhx8zw6x4tfqbs2m
 announcement    an#040g2081040g2081040g2081040g2081#testecf#n6z2zw9bx3k19tbk5hpwyr3gvjwt2abc / an
 unclaimed P12   uc#040g2081040g2081040g2081040g2081#testecf / p12
+contingency     ct#040g2081040g2081040g2081040g2081#testecf / ct
 inbox           in#040g2081040g2081040g2081040g2081#testecf / 06h1zz7j6g0xssbt5tkpr4nec00yvxgf
 inbox, unread   iu#040g2081040g2081040g2081040g2081#testecf / 06h1zz7j6g0xssbt5tkpr4nec00yvxgf
 inbox, acked    ia#040g2081040g2081040g2081040g2081#testecf / 06h1zz7j6g0xssbt5tkpr4nec00yvxgf
@@ -709,6 +717,7 @@ notice for one  nf#040g2081040g2081040g2081040g2081 / 000000000007
                 announcement(&owner, &AnnouncementId::of(&owner, "sequence.low", "31/1/100")).to_string(),
             ),
             ("unclaimed P12", unclaimed_p12(&owner).to_string()),
+            ("contingency", contingency(&owner).to_string()),
             ("inbox", inbox_item(&owner, InboxList::All, &inbox_id).to_string()),
             (
                 "inbox, unread",

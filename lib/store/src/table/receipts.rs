@@ -45,7 +45,6 @@ pub use delivery::{BuyerDelivery, DeliveryState};
 pub use finding::ListedReceipt;
 pub(super) use finding::read_listed;
 use finding::{Left, Predecessor};
-pub use holding::HOLD_SPREAD;
 pub use listing::{
     ContentFilter, MOST_OPEN_READ, MOST_SEARCHED, OpenReceipts, PageRequest, Position, ReceiptFilter, ReceiptPage,
     Searched, UnknownPosition,

@@ -64,7 +64,7 @@ async fn what_fails_for_three_companies_is_not_called_for_a_fourth_by_any_proces
         let held = held(ask(&world, process, 4).await);
         assert_eq!(
             (held.host, held.until),
-            (Host::Ecf, opened + SignedDuration::from_mins(10))
+            (Host::Ecf, opened + SignedDuration::from_secs(50))
         );
     }
     assert_eq!(double.seen().len(), 3);
@@ -101,7 +101,7 @@ async fn three_companies_with_one_that_goes_well_between_close_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn after_ten_minutes_one_call_of_all_processes_finds_out() {
+async fn after_a_minute_one_call_of_all_processes_finds_out() {
     let (world, double, status) = answering(503).await;
     let world = Arc::new(world);
     let processes = [(); 3].map(|()| world.process(&double.base));
@@ -109,7 +109,7 @@ async fn after_ten_minutes_one_call_of_all_processes_finds_out() {
         ask(&world, &processes[0], number).await.unwrap_err();
     }
     for round in 1..=2 {
-        world.advance(SignedDuration::from_mins(10));
+        world.advance(SignedDuration::from_mins(1));
         let mut calls = tokio::task::JoinSet::new();
         for number in 0..12_u8 {
             let (world, process) = (Arc::clone(&world), processes[usize::from(number) % 3].clone());
@@ -120,7 +120,7 @@ async fn after_ten_minutes_one_call_of_all_processes_finds_out() {
         assert_eq!(double.seen().len(), 3 + round, "one call and no more");
     }
     status.store(200, Ordering::SeqCst);
-    world.advance(SignedDuration::from_mins(10));
+    world.advance(SignedDuration::from_mins(1));
     ask(&world, &processes[1], 7).await.unwrap();
     // The others read it within 15 seconds.
     world.advance(SignedDuration::from_secs(15));
@@ -136,7 +136,7 @@ async fn a_probe_that_dies_leaves_another_to_the_next_within_two_minutes() {
     for number in 1..=3 {
         ask(&world, &process, number).await.unwrap_err();
     }
-    world.advance(SignedDuration::from_mins(10));
+    world.advance(SignedDuration::from_mins(1));
     let condition = world.table.condition(ENVIRONMENT).await.unwrap();
     let mut probing = condition.ecf.clone();
     let now = world.clock.now();

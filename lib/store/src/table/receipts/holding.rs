@@ -1,7 +1,7 @@
 //! Holds receipts while the authority is out of reach.
 
 use ecf::ReceiptState;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::{
     Receipt, in_states,
@@ -19,12 +19,9 @@ use crate::{
     },
 };
 
-/// Receipts held until the same instant are spread over this time after it.
-pub const HOLD_SPREAD: SignedDuration = SignedDuration::from_mins(2);
-
 impl Table {
-    /// Holds a receipt: one that waits for its send becomes `contingency`, and housekeeping looks at it at `until`, or
-    /// within [`HOLD_SPREAD`] after. Returns `false` when it is past its send, or a worker is sending it.
+    /// Holds a receipt: one that waits for its send becomes `contingency`, and housekeeping looks at it at `until`.
+    /// Returns `false` when it is past its send, or a worker is sending it.
     ///
     /// # Errors
     /// Fails when DynamoDB fails.
@@ -35,13 +32,12 @@ impl Table {
         until: Timestamp,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let next = until + seen.public_id.share_of(HOLD_SPREAD);
         if seen.state != ReceiptState::Signed {
-            return self.postpone(scope, &seen.public_id, next).await;
+            return self.postpone(scope, &seen.public_id, until).await;
         }
         let change = Change::of(keys::receipt(scope, &seen.public_id))
             .set(STATE, text(ReceiptState::Contingency))
-            .set(DUE.sk, text(keys::due_sort(next)))
+            .set(DUE.sk, text(keys::due_sort(until)))
             .set(HELD_AT, instant(now))
             .set(UPDATED_AT, instant(now))
             .when(in_states([ReceiptState::Signed]))
