@@ -196,6 +196,7 @@ fn standing(receipt: &Receipt) -> Standing {
         negatives: receipt.sending.lookup_negatives,
         has_track_id: receipt.sending.track_id.is_some(),
         submitted_at: receipt.sending.submitted_at.unwrap_or(receipt.created_at),
+        resent_at: receipt.sending.resent_at,
         invoice_reads: 0,
     }
 }

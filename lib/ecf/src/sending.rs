@@ -58,6 +58,8 @@ pub struct Standing {
     pub has_track_id: bool,
     /// When it was submitted.
     pub submitted_at: Timestamp,
+    /// When it was sent again for the first time, after a send whose outcome was lost.
+    pub resent_at: Option<Timestamp>,
     /// How often this job read the invoice that it modifies.
     pub invoice_reads: u32,
 }
@@ -74,12 +76,18 @@ impl Standing {
             negatives: 0,
             has_track_id: false,
             submitted_at: now,
+            resent_at: None,
             invoice_reads: 0,
         }
     }
 
     const fn awaits_send(&self) -> bool {
         matches!(self.state, ReceiptState::Signed | ReceiptState::Contingency)
+    }
+
+    /// Whether an earlier copy may have arrived that the authority does not list yet.
+    fn may_still_appear(&self, now: Timestamp) -> bool {
+        self.resent_at.is_some_and(|resent| now < resent + NOT_FOUND_WINDOW)
     }
 
     const fn may_be_resent(&self) -> bool {
@@ -204,7 +212,7 @@ pub fn decide<A>(task: Task, attempt: u32, seen: &Standing, happened: Happened<A
         },
 
         Happened::Found(LookUp::Lost(lost), finding) => of_lost(seen, attempt, lost, finding),
-        Happened::Found(LookUp::UsedNumber(said), finding) => of_used_number(seen, said, finding),
+        Happened::Found(LookUp::UsedNumber(said), finding) => of_used_number(seen, said, finding, now),
         Happened::NegativeRecorded(Lost::Answer) if seen.may_be_resent() => {
             retry_or_rest(STEP.after(attempt).map(|_| Duration::ZERO))
         }
@@ -268,7 +276,7 @@ fn of_lost<A>(seen: &Standing, attempt: u32, lost: Lost, finding: Finding<A>) ->
         (Lost::Answer, Finding::Track(track_id)) => Step::RecordTrack(track_id),
         (Lost::Document, Finding::Track(track_id)) => Step::ReplaceTrack(track_id),
         (_, Finding::Judged(judgement, answer, _)) => judged(seen, judgement, answer),
-        (lost, Finding::Nothing) => Step::RecordNegative(lost),
+        (lost, Finding::Nothing | Finding::OtherBytes) => Step::RecordNegative(lost),
         (Lost::Answer, Finding::Unclear) => Step::RecordAnswerLost(Then::Retry(None)),
         (Lost::Document, Finding::Unclear) => poll_again(attempt),
         (Lost::Answer, Finding::Failed(asked)) => Step::RecordAnswerLost(Then::Retry(asked)),
@@ -276,10 +284,12 @@ fn of_lost<A>(seen: &Standing, attempt: u32, lost: Lost, finding: Finding<A>) ->
     }
 }
 
-fn of_used_number<A>(seen: &Standing, said: Said<A>, finding: Finding<A>) -> Step<A> {
+fn of_used_number<A>(seen: &Standing, said: Said<A>, finding: Finding<A>, now: Timestamp) -> Step<A> {
     match finding {
         Finding::Track(track_id) if seen.has_track_id => Step::PollEarlier(said, track_id),
         Finding::Track(track_id) => Step::RecordTrack(track_id),
+        // The authority says that the number is used, and lists nothing that uses it.
+        Finding::Nothing if seen.may_still_appear(now) => retry_with_claim(seen, None),
         // A rejection of our earlier copy, if it gives grounds, says more than that the number is used.
         Finding::Judged(
             Judgement::Rejected {
@@ -288,7 +298,8 @@ fn of_used_number<A>(seen: &Standing, said: Said<A>, finding: Finding<A>) -> Ste
             },
             ..,
         )
-        | Finding::Nothing => not_ours(said),
+        | Finding::Nothing
+        | Finding::OtherBytes => not_ours(said),
         Finding::Judged(judgement, answer, track_id) => {
             record(judgement, answer, track_id).unwrap_or_else(|| retry_with_claim(seen, None))
         }

@@ -84,7 +84,7 @@ async fn ask_for_missing(session: &Session<'_>, receipt: &Receipt) -> Result<Fou
         {
             // The document is there. Other bytes under the number do not make it disappear.
             Ok(match state(session, receipt).await? {
-                Found::Nothing => Found::Unclear,
+                Found::Nothing | Found::OtherBytes => Found::Unclear,
                 found => found,
             })
         }
@@ -111,8 +111,9 @@ async fn of_submissions(
             Found::Judged(Judgement::Accepted | Judgement::ConditionallyAccepted, ..) => {
                 Found::Track(found.swap_remove(place).track_id)
             }
+            Found::Nothing => Found::Nothing,
             // What it knows of our bytes is that they came second.
-            Found::Judged(..) | Found::Nothing => Found::Nothing,
+            Found::Judged(..) | Found::OtherBytes => Found::OtherBytes,
             _ => Found::Unclear,
         });
     }
@@ -122,7 +123,7 @@ async fn of_submissions(
         Some(last) if !is_rejected(&last) || !found.iter().all(is_rejected) => Found::Unclear,
         // The earlier receipt may have been sent twice: whose rejection this is cannot be determined, and a copy that was rejected
         // and left its number free does no harm to another.
-        Some(_) if !receipt.sending.earlier_track_ids.is_empty() => Found::Nothing,
+        Some(_) if !receipt.sending.earlier_track_ids.is_empty() => Found::OtherBytes,
         Some(last) => Found::Track(last.track_id),
         None => Found::Nothing,
     })
@@ -143,7 +144,7 @@ async fn state(session: &Session<'_>, receipt: &Receipt) -> Result<Found, TaxAut
     let state = session.receipt_state(query).await?;
     // RSA signatures of the same bytes are the same, so another code means other bytes.
     Ok(match state.codigo_seguridad.as_deref() {
-        Some(code) if code != signed.security_code => Found::Nothing,
+        Some(code) if code != signed.security_code => Found::OtherBytes,
         _ => of_judged(state.judged),
     })
 }

@@ -114,3 +114,19 @@ async fn a_door_that_says_already_used_to_a_second_send_leads_to_the_first() {
     assert_eq!(receipt.state, ReceiptState::Accepted);
     assert_eq!(world.authority.submissions("E310000000001").await, 1);
 }
+
+#[tokio::test]
+async fn a_used_number_that_the_list_lacks_is_no_rejection_while_the_list_may_be_late() {
+    let mut world = World::start().await;
+    for order in [
+        json!({ "service": "recepcion", "fault": "lose_answer", "times": 1 }),
+        json!({ "service": "consultatrackids", "fault": "status", "status": 200, "body": "[]", "times": 6 }),
+    ] {
+        world.authority.order(order).await;
+    }
+    let issued = world.issue("E310000000001").await;
+    let receipt = world.run_until_quiet(&issued).await;
+    assert_eq!(receipt.state, ReceiptState::Accepted, "{:?}", receipt.error_message);
+    assert_eq!(world.authority.submissions("E310000000001").await, 2);
+    assert_eq!(world.events_of(&issued), 1);
+}

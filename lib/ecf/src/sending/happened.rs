@@ -147,8 +147,10 @@ pub enum Finding<A> {
     Track(String),
     /// Our document and its verdict; with its track id, where that was asked for.
     Judged(Judgement, A, Option<String>),
-    /// No document under the number, or other bytes: ours has not arrived.
+    /// No document that may be ours.
     Nothing,
+    /// Other bytes have the number: ours was not the first to arrive.
+    OtherBytes,
     /// Neither yet.
     Unclear,
     /// No answer; when the authority wants the next call.

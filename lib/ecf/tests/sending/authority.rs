@@ -38,12 +38,7 @@ impl Authority {
             secuencia_utilizada: None,
             grounds: Grounds::AlreadyUsed,
         };
-        let judgement = if self.is_number_used() {
-            self.show_all();
-            already_used
-        } else {
-            judgement
-        };
+        let judgement = if self.is_number_used() { already_used } else { judgement };
         let track_id = format!("T{}", self.documents.len());
         self.documents.push(Document {
             track_id: track_id.clone(),
@@ -51,17 +46,6 @@ impl Authority {
             visible_at,
         });
         (track_id, judgement)
-    }
-
-    /// An authority that says that the number is used shows by whom.
-    pub(crate) fn show_all(&mut self) {
-        for visible_at in self
-            .documents
-            .iter_mut()
-            .filter_map(|document| document.visible_at.as_mut())
-        {
-            *visible_at = Timestamp::UNIX_EPOCH;
-        }
     }
 
     fn visible(&self, now: Timestamp) -> impl DoubleEndedIterator<Item = &Document> {
@@ -85,7 +69,7 @@ impl Authority {
         }
         if self.is_number_foreign {
             // The list has the other system's document, and the state of the number says that its bytes are not ours.
-            return Finding::Nothing;
+            return Finding::OtherBytes;
         }
         let others = || {
             self.visible(now)

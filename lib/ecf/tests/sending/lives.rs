@@ -78,6 +78,7 @@ impl World {
             looked_up_at: None,
             track_id: None,
             submitted_at: now,
+            resent_at: None,
             is_held: is_note,
         };
         Self {
@@ -430,13 +431,10 @@ impl World {
                 is_already_used: false,
                 answer: "refused",
             }),
-            8 if self.authority.is_number_used() => {
-                self.authority.show_all();
-                Some(Happened::Refused {
-                    is_already_used: true,
-                    answer: "1209",
-                })
-            }
+            8 if self.authority.is_number_used() => Some(Happened::Refused {
+                is_already_used: true,
+                answer: "1209",
+            }),
             _ => None,
         };
         if let Some(happened) = nothing_arrived {

@@ -16,6 +16,7 @@ pub(crate) struct Receipt {
     pub(crate) looked_up_at: Option<Timestamp>,
     pub(crate) track_id: Option<String>,
     pub(crate) submitted_at: Timestamp,
+    pub(crate) resent_at: Option<Timestamp>,
     /// Whether it is a note that is held back.
     pub(crate) is_held: bool,
 }
@@ -35,6 +36,7 @@ impl Receipt {
             negatives: self.negatives,
             has_track_id: self.track_id.is_some(),
             submitted_at: self.submitted_at,
+            resent_at: self.resent_at,
             invoice_reads,
         }
     }
@@ -71,6 +73,7 @@ impl Receipt {
         if is_granted {
             if claim == Claim::Resend {
                 self.end_lease();
+                self.resent_at.get_or_insert(now);
             }
             self.sends += u32::from(claim != Claim::LookUp);
             self.lease_until = Some(now + SEND_LEASE);

@@ -146,6 +146,14 @@ fn cases() -> Vec<Case> {
         ("submitted", submitted),
         ("submitted, sent again", Standing { sends: 2, ..submitted }),
         (
+            "submitted, sent again a while ago",
+            Standing {
+                sends: 2,
+                resent_at: Some(now() - SignedDuration::from_hours(1)),
+                ..submitted
+            },
+        ),
+        (
             "submitted, four hours ago",
             Standing {
                 submitted_at: now() - SignedDuration::from_hours(4),
@@ -222,6 +230,7 @@ fn events() -> Vec<Event> {
             .map(move |judgement| Finding::Judged(judgement, "found", Some(track())));
         let others = [
             Finding::Nothing,
+            Finding::OtherBytes,
             Finding::Unclear,
             Finding::Failed(None),
             Finding::Failed(late),

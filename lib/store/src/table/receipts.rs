@@ -139,6 +139,8 @@ pub struct Sending {
     pub started_at: Option<Timestamp>,
     /// Whether it was sent again after a send whose answer was lost.
     pub has_lost_send: bool,
+    /// When it was first sent again.
+    pub resent_at: Option<Timestamp>,
     /// The end of the lease of a send or a look-up. When it is past and still here, the outcome of the send is unknown.
     pub lease_until: Option<Timestamp>,
     /// The number of look-ups since the lost send that found nothing, at least a minute apart.

@@ -54,6 +54,7 @@ fn receipt(state: ReceiptState) -> Receipt {
             attempts: 1,
             started_at: None,
             has_lost_send: false,
+            resent_at: None,
             lease_until: None,
             lookup_negatives: 0,
             looked_up_at: None,

@@ -50,6 +50,7 @@ fn received() -> Receipt {
             attempts: 0,
             started_at: None,
             has_lost_send: false,
+            resent_at: None,
             lease_until: None,
             lookup_negatives: 0,
             looked_up_at: None,

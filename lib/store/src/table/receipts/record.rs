@@ -11,7 +11,7 @@
 //! | `md`, `pl` | mode, kept payload | | `ng`, `la` | negative look-ups, last look-up |
 //! | `en`, `sd`, `sc` | e-NCF, sign date, security code | | `sb`, `cd` | submitted, completed |
 //! | `sx`, `rf` | hash of signed XML, of RFCE | | `ec`, `em` | error code, message |
-//! | `lo` | sent again after a lost send | | | |
+//! | `lo` | sent again after a lost send | | `ra` | first sent again at |
 //! | `ob` | outbox | | `su`, `rs` | secuenciaUtilizada, the authority's answer |
 //! | `nm`, `na` | e-NCF that it is a note on, code 1 | | `rv`, `ho` | counts there, is held back |
 //! | `wn` | notes that wait for its verdict | | `et` | track ids of earlier receipts of this number |
@@ -66,6 +66,7 @@ pub(super) const OUTBOX: &str = "ob";
 pub(super) const SEND_ATTEMPT: &str = "sa";
 pub(super) const SEND_STARTED_AT: &str = "ss";
 pub(super) const LOST_SEND: &str = "lo";
+pub(super) const RESENT_AT: &str = "ra";
 pub(super) const LEASE_UNTIL: &str = "lu";
 pub(super) const LEASE_KEY: &str = "lk";
 pub(super) const NEGATIVES: &str = "ng";
@@ -252,6 +253,7 @@ pub(super) fn read(stored: &Stored) -> Result<Receipt, StoreError> {
             attempts: stored.opt_parse(SEND_ATTEMPT)?.unwrap_or(0),
             started_at: stored.opt_instant(SEND_STARTED_AT)?,
             has_lost_send: stored.has(LOST_SEND),
+            resent_at: stored.opt_instant(RESENT_AT)?,
             lease_until: stored.opt_instant(LEASE_UNTIL)?,
             lookup_negatives: stored.opt_parse(NEGATIVES)?.unwrap_or(0),
             looked_up_at: stored.opt_instant(LOOKED_UP_AT)?,

@@ -13,7 +13,7 @@ use super::{
     Receipt, Recorded, in_states,
     record::{
         self, AWAITS_INVOICE, ERROR_CODE, ERROR_MESSAGE, LEASE, LEASE_KEY, LEASE_UNTIL, LOOKED_UP_AT, LOST_SEND,
-        NEGATIVES, SEND_ATTEMPT, SEND_STARTED_AT, STATE, SUBMITTED_AT, UPDATED_AT,
+        NEGATIVES, RESENT_AT, SEND_ATTEMPT, SEND_STARTED_AT, STATE, SUBMITTED_AT, UPDATED_AT,
     },
     verdict::{ALARM_LOOK, recorded},
     waiting,
@@ -102,6 +102,7 @@ impl Table {
             .add(SEND_ATTEMPT, number(1))
             .set(SEND_STARTED_AT, instant(now))
             .set(LOST_SEND, flag(true))
+            .set_once(RESENT_AT, instant(now))
             .remove(&[NEGATIVES, LOOKED_UP_AT])
             .when(at_most(LEASE_UNTIL, instant(now)))
             .when(at_least(NEGATIVES, number(LOOKUPS_BEFORE_RESEND)));
