@@ -2,8 +2,8 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-63VIIMO4.js",
-        include_bytes!("../assets/console/chunk-63VIIMO4.js.gz"),
+        "chunk-RFUEZK6D.js",
+        include_bytes!("../assets/console/chunk-RFUEZK6D.js.gz"),
     ),
     (
         "console-VBJO3QPC.css",
@@ -14,12 +14,12 @@ pub(crate) const FILES: &[(&str, &[u8])] = &[
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-2W6LMIGW.js",
-        include_bytes!("../assets/console/later-2W6LMIGW.js.gz"),
+        "later-3P42B45C.js",
+        include_bytes!("../assets/console/later-3P42B45C.js.gz"),
     ),
     (
-        "main-SOSKHJLM.js",
-        include_bytes!("../assets/console/main-SOSKHJLM.js.gz"),
+        "main-X26DTDCT.js",
+        include_bytes!("../assets/console/main-X26DTDCT.js.gz"),
     ),
     (
         "words.en-JK5JC3NS.js",
