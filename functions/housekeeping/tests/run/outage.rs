@@ -89,11 +89,11 @@ async fn p14_an_outage_begins_and_ends_with_one_event_whatever_dies_on_the_way()
         let since = world.now();
         world.open_breaker(Host::Ecf).await;
         let mut told = Vec::new();
-        for minute in 0..20 {
-            if minute == 6 {
+        for minute in 0..10 {
+            if minute == 4 {
                 world.close_breaker(Host::Ecf).await;
             }
-            let is_called = minute == 6 || (minute == 0 && dies_in != "DeleteItem");
+            let is_called = minute == 4 || (minute == 0 && dies_in != "DeleteItem");
             if !dies_in.is_empty() && is_called {
                 world.stack.calls().inject(dies_in, 1, Fault::NotSent);
             }
