@@ -33,21 +33,24 @@ pub struct Arguments {
 #[derive(Debug, Clone, Args)]
 pub struct Target {
     /// State folder of the local system
-    #[arg(long, global = true, value_name = "DIR", default_value = ".local")]
+    #[arg(long, global = true, help_heading = SYSTEM, value_name = "DIR", default_value = ".local")]
     pub data: PathBuf,
     /// Operate this deployed stack instead, with the program `aws`
-    #[arg(long, global = true, value_name = "NAME")]
+    #[arg(long, global = true, help_heading = SYSTEM, value_name = "NAME")]
     pub stack: Option<String>,
     /// Profile of the AWS configuration, with --stack
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = SYSTEM)]
     pub profile: Option<String>,
     /// AWS region, with --stack
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = SYSTEM)]
     pub region: Option<String>,
     /// Print the answer as JSON, for scripts
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = SYSTEM)]
     pub json: bool,
 }
+
+/// Heading of these options in the help.
+const SYSTEM: &str = "System and output";
 
 const ENVIRONMENTS: [&str; 3] = ["TesteCF", "CerteCF", "ecf"];
 
@@ -84,6 +87,17 @@ pub struct There {
     /// Environment
     #[arg(long, value_parser = ENVIRONMENTS)]
     environment: String,
+}
+
+/// A company's environment; its default environment if it is left out.
+#[derive(Debug, Args, Serialize)]
+pub struct Somewhere {
+    #[command(flatten)]
+    #[serde(flatten)]
+    company: Company,
+    /// Environment; the company's default if left out
+    #[arg(long, value_parser = ENVIRONMENTS)]
+    environment: Option<String>,
 }
 
 /// A receipt; company and environment are looked up if they are left out.
@@ -203,10 +217,7 @@ pub enum Task {
     Examine {
         #[command(flatten)]
         #[serde(flatten)]
-        company: Company,
-        /// Environment; the company's default if left out
-        #[arg(long, value_parser = ENVIRONMENTS)]
-        environment: Option<String>,
+        there: Somewhere,
     },
     /// Find a receipt and its company, by number or id, in every environment
     #[serde(rename = "find_receipts")]
@@ -278,7 +289,7 @@ pub enum Task {
     Check {
         #[command(flatten)]
         #[serde(flatten)]
-        there: There,
+        there: Somewhere,
         #[command(flatten)]
         #[serde(flatten)]
         days: Days,
@@ -469,7 +480,7 @@ pub enum Task {
     Export {
         #[command(flatten)]
         #[serde(flatten)]
-        there: There,
+        there: Somewhere,
         /// First day or instant
         #[arg(long = "from", value_name = "TIME")]
         date_from: Option<String>,
@@ -481,7 +492,7 @@ pub enum Task {
     FillInLists {
         #[command(flatten)]
         #[serde(flatten)]
-        there: There,
+        there: Somewhere,
         #[command(flatten)]
         #[serde(flatten)]
         days: Days,

@@ -10,6 +10,9 @@ const TAKE_AN_RNC: [&str; 2] = ["list_companies", "create_company"];
 /// Commands that take a receipt's company, environment and id.
 const TAKE_A_RECEIPT: [&str; 4] = ["show_receipt", "requeue_receipt", "retry_failed", "resolve_outcome"];
 
+/// Commands about one environment of a company, which need not be said.
+const TAKE_AN_ENVIRONMENT: [&str; 3] = ["check", "export_evidence", "fill_in_lists"];
+
 /// The command with ids. Remarks about a choice go to the error output.
 pub(super) async fn resolve(caller: &Caller, command: &mut Value) -> Result<(), Failure> {
     let name = command["command"].as_str().unwrap_or_default().to_owned();
@@ -20,6 +23,16 @@ pub(super) async fn resolve(caller: &Caller, command: &mut Value) -> Result<(), 
     }
     if TAKE_A_RECEIPT.contains(&&*name) {
         receipt(caller, command).await?;
+    }
+    if TAKE_AN_ENVIRONMENT.contains(&&*name) && command["environment"].is_null() {
+        let shown = all_parts(
+            caller,
+            json!({ "command": "show_company", "company": command["company"] }),
+        )
+        .await?;
+        let environment = shown["company"]["default_environment"].clone();
+        super::say(&format!("in {}, the company's default environment", text(&environment)));
+        command["environment"] = environment;
     }
     Ok(())
 }

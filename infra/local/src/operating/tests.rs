@@ -113,7 +113,7 @@ fn o3_wrong_arguments_name_what_is_wrong() {
         ("stuk", "stuck"),
         ("receipts", "--encf"),
         ("receipts --encf E310000000001 --track-id t", "cannot be used with"),
-        ("check --rnc 131000013", "--environment"),
+        ("issue-key --rnc 131000013", "--environment"),
         ("check --rnc 131000013 --environment prod", "CerteCF"),
         ("show-company --rnc 131000013 --company ID", "cannot be used with"),
         ("stuck --at here", "not JSON"),

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 /// The order of columns and lines; others follow by name.
-const ORDER: [&str; 40] = [
+const ORDER: [&str; 41] = [
+    "agrees",
     "finding",
     "problem",
     "queue",
@@ -54,7 +55,7 @@ const WIDEST: usize = 60;
 pub(super) fn of(answer: &Value) -> String {
     let mut text = String::new();
     section(&mut text, "", answer);
-    text.trim_end().to_owned()
+    text.trim_start_matches('\n').trim_end().to_owned()
 }
 
 /// The numbers and the lengths of the lists of an answer, on one line.

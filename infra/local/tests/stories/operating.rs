@@ -16,10 +16,12 @@ folder=$(dirname "$0")
 echo "$*" >> "$folder/calls"
 case "$1 $2" in
 "cloudformation describe-stacks")
-    case "$4" in
-    ecf-*) echo "$4-Operator-ABC" ;;
+    stack=${*#*--stack-name }
+    stack=${stack%% *}
+    case "$stack" in
+    ecf-*) echo "$stack-Operator-ABC" ;;
     old) echo "None" ;;
-    *) echo "An error occurred (ValidationError) when calling the DescribeStacks operation: Stack with id $4 does not exist" >&2
+    *) echo "An error occurred (ValidationError) when calling the DescribeStacks operation: Stack with id $stack does not exist" >&2
        exit 254 ;;
     esac ;;
 "lambda invoke")
@@ -84,7 +86,7 @@ async fn o3_an_operator_finds_and_repairs_at_the_command_line() {
     assert!(unknown.status.code() == Some(1) && text(&unknown.stderr).contains("not_found"));
 
     // A check goes on to its end; what it finds is status 3.
-    let checked = task(&format!("check --rnc {} --environment TesteCF --part 1", caller.rnc));
+    let checked = task(&format!("check --rnc {} --part 1", caller.rnc));
     assert!(
         checked.status.success(),
         "{} {}",
@@ -121,7 +123,7 @@ async fn o3_an_operator_finds_and_repairs_at_the_command_line() {
         );
     }
     assert_eq!(task("stuk").status.code(), Some(2));
-    assert_eq!(task("examine --rnc 130000001").status.code(), Some(1));
+    assert_eq!(task("examine --rnc 401506254").status.code(), Some(1));
 
     // A key is found by its text, which the command does not contain.
     let key = caller.key.clone();
