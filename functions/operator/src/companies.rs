@@ -1,5 +1,7 @@
 //! Companies, their keys and their ranges.
 
+use std::collections::BTreeSet;
+
 use ecf::{Environment, Fecha};
 use ecf_api::ApiKeySecret;
 use ecf_store::{
@@ -12,7 +14,6 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::command::{NewCompany, NewRange, NumberedBy};
-use crate::walk::ENVIRONMENTS;
 use crate::{App, OperatorError};
 
 /// Upper bound of a key's rate limit, far above what one company issues.
@@ -122,14 +123,13 @@ pub(crate) async fn list_keys(app: &App, id: &CompanyId) -> Result<Value, Operat
     company(app, id).await?;
     let (keys, now) = (app.table.api_keys(id).await?, app.clock.now());
     let mut uses = Vec::new();
-    for environment in ENVIRONMENTS {
-        if keys.iter().any(|key| key.environment == environment) {
-            let scope = Scope {
-                company: *id,
-                environment,
-            };
-            uses.push(app.table.key_uses(&scope, now).await?);
-        }
+    let environments: BTreeSet<Environment> = keys.iter().map(|key| key.environment).collect();
+    for environment in environments {
+        let scope = Scope {
+            company: *id,
+            environment,
+        };
+        uses.push(app.table.key_uses(&scope, now).await?);
     }
     let keys: Vec<Value> = keys
         .iter()

@@ -62,7 +62,7 @@ async fn o3_ranges_show_what_is_left_and_which_end() {
     assert_eq!(*row, expected);
     // Of all companies only this one has a range that ends.
     let ending = world.walk("list_ranges", json!({ "ending": true }), "ranges").await;
-    assert_eq!(ending, [expected.clone()]);
+    assert_eq!(ending, std::slice::from_ref(&expected));
     let all = world.walk("list_ranges", json!({}), "ranges").await;
     assert!(all.len() > 10 && all.contains(&expected), "{}", all.len());
     // A second range that does not end continues it.
