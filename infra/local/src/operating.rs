@@ -3,7 +3,8 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `arguments.rs` | the command line, and the command that each task becomes |
+//! | `arguments.rs` | the command line |
+//! | `tasks.rs`, `members.rs` | its tasks, and the command that each becomes |
 //! | `resolving.rs` | companies by RNC, receipts by e-NCF |
 //! | `run.rs` | all parts of a task, exit status |
 //! | `caller.rs` | the function in this process, or of a stack |
@@ -11,8 +12,10 @@
 
 mod arguments;
 mod caller;
+mod members;
 mod resolving;
 mod run;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -6,9 +6,10 @@ use ecf_runtime::{Error, telemetry};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::arguments::{Arguments, Task};
+use super::arguments::Arguments;
 use super::caller::Caller;
 use super::resolving::resolve;
+use super::tasks::Task;
 use super::{say, text};
 
 const DONE: u8 = 0;

@@ -5,15 +5,18 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 /// The order of columns and lines; others follow by name.
-const ORDER: [&str; 41] = [
+const ORDER: [&str; 44] = [
     "agrees",
     "finding",
     "problem",
     "queue",
     "rnc",
     "name",
+    "verified",
+    "is_active",
     "environment",
     "host",
+    "open",
     "ecf_type",
     "encf",
     "status",
@@ -99,7 +102,7 @@ fn section(text: &mut String, title: &str, value: &Value) {
         };
         match value {
             Value::Array(rows) if !is_simple(value) => table(text, &title, rows),
-            Value::Object(_) if name != "next" => section(text, &title, value),
+            Value::Object(_) if name != "next" && !is_simple(value) => section(text, &title, value),
             _ => {}
         }
     }
@@ -144,10 +147,10 @@ fn place(name: &str) -> (usize, String) {
     (known.unwrap_or(ORDER.len()), name.to_owned())
 }
 
-/// Whether a value fits on a line: no object, and no list of objects.
+/// Whether a value fits on a line: no object with members, and no list of objects.
 fn is_simple(value: &Value) -> bool {
     match value {
-        Value::Object(_) => false,
+        Value::Object(members) => members.is_empty(),
         Value::Array(rows) => !rows.iter().any(Value::is_object),
         _ => true,
     }
@@ -160,6 +163,7 @@ fn cell(value: &Value) -> String {
         Value::Bool(false) => "no".to_owned(),
         Value::String(text) => text.replace(['\n', '\r', '\t'], " "),
         Value::Array(values) if values.is_empty() => "none".to_owned(),
+        Value::Object(members) if members.is_empty() => "none".to_owned(),
         Value::Array(values) => values.iter().map(cell).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
     }
