@@ -5,25 +5,34 @@ use ecf_store::{ApiKeyId, CompanyId, NoticeId, ReceiptId, Scope, api_keys::KeySc
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::check::{self, Check};
+use crate::ending::{self, ListCertificates, ListRanges};
 use crate::evidence::{self, ExportEvidence};
+use crate::finding::{self, FindReceipts};
+use crate::health::{self, ListWebhooks};
 use crate::invitations::{self, NewInvitation};
 use crate::lists::{self, FillInLists};
 use crate::notices::{self, ChangedNotice, NewNotice};
 use crate::receipts::Resolution;
 use crate::register::{self, LoadRegister};
 use crate::secrets::{self, CheckSecrets};
-use crate::{App, OperatorError, companies, receipts};
-
-/// Upper bound of the dead letters that one command moves.
-const MOST_LETTERS: usize = 100;
+use crate::stuck::{self, FindStuck};
+use crate::walk::{self, FillInCompanies, ListCompanies};
+use crate::{App, OperatorError, companies, letters, receipts};
 
 /// A command of an operator.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Command {
+    ListCompanies(ListCompanies),
+    FillInCompanies(FillInCompanies),
+    ExamineCompany {
+        company: CompanyId,
+        /// Default: the company's own default.
+        environment: Option<Environment>,
+    },
     CreateCompany(NewCompany),
     ShowCompany {
         company: CompanyId,
@@ -61,7 +70,17 @@ pub(crate) enum Command {
         /// `None` restores the deployment's limit.
         requests_per_second: Option<u32>,
     },
+    FindApiKey {
+        /// SHA-256 of the key.
+        sha256: String,
+    },
     CreateRange(NewRange),
+    ListRanges(ListRanges),
+    ListCertificates(ListCertificates),
+    ListWebhooks(ListWebhooks),
+    FindReceipts(FindReceipts),
+    FindStuck(FindStuck),
+    ShowAuthority {},
     ShowReceipt(OneReceipt),
     RequeueReceipt(OneReceipt),
     RetryFailed(OneReceipt),
@@ -70,6 +89,10 @@ pub(crate) enum Command {
         environment: Environment,
         receipt: ReceiptId,
         outcome: Resolution,
+    },
+    ListDeadLetters {
+        /// Shows some of its messages too.
+        queue: Option<String>,
     },
     ReplayDeadLetters {
         queue: String,
@@ -161,6 +184,9 @@ impl Command {
     /// The command's name, for the log; its members may be personal data.
     pub(crate) fn name(&self) -> &'static str {
         match self {
+            Self::ListCompanies(_) => "list_companies",
+            Self::FillInCompanies(_) => "fill_in_companies",
+            Self::ExamineCompany { .. } => "examine_company",
             Self::CreateCompany(_) => "create_company",
             Self::ShowCompany { .. } => "show_company",
             Self::ActivateCompany { .. } => "activate_company",
@@ -170,11 +196,19 @@ impl Command {
             Self::ListApiKeys { .. } => "list_api_keys",
             Self::RevokeApiKey { .. } => "revoke_api_key",
             Self::LimitApiKey { .. } => "limit_api_key",
+            Self::FindApiKey { .. } => "find_api_key",
             Self::CreateRange(_) => "create_range",
+            Self::ListRanges(_) => "list_ranges",
+            Self::ListCertificates(_) => "list_certificates",
+            Self::ListWebhooks(_) => "list_webhooks",
+            Self::FindReceipts(_) => "find_receipts",
+            Self::FindStuck(_) => "find_stuck",
+            Self::ShowAuthority {} => "show_authority",
             Self::ShowReceipt(_) => "show_receipt",
             Self::RequeueReceipt(_) => "requeue_receipt",
             Self::RetryFailed(_) => "retry_failed",
             Self::ResolveOutcome { .. } => "resolve_outcome",
+            Self::ListDeadLetters { .. } => "list_dead_letters",
             Self::ReplayDeadLetters { .. } => "replay_dead_letters",
             Self::Check(_) => "check",
             Self::CheckSecrets(_) => "check_secrets",
@@ -195,6 +229,9 @@ impl Command {
 
     pub(crate) async fn run(self, app: &App) -> Result<Value, OperatorError> {
         match self {
+            Self::ListCompanies(command) => walk::list(app, command).await,
+            Self::FillInCompanies(command) => walk::fill_in(app, command).await,
+            Self::ExamineCompany { company, environment } => health::examine(app, &company, environment).await,
             Self::CreateCompany(new) => companies::create(app, new).await,
             Self::ShowCompany { company } => companies::show(app, &company).await,
             Self::ActivateCompany { company } => companies::activate(app, &company).await,
@@ -217,6 +254,13 @@ impl Command {
                 key,
                 requests_per_second,
             } => companies::limit_key(app, &company, &key, requests_per_second).await,
+            Self::FindApiKey { sha256 } => companies::find_key(app, &sha256).await,
+            Self::ListRanges(command) => ending::ranges(app, command).await,
+            Self::ListCertificates(command) => ending::certificates(app, command).await,
+            Self::ListWebhooks(command) => health::webhooks(app, command).await,
+            Self::FindReceipts(command) => finding::find(app, command).await,
+            Self::FindStuck(command) => stuck::find(app, command).await,
+            Self::ShowAuthority {} => health::authority(app).await,
             Self::CreateRange(new) => companies::open_range(app, new).await,
             Self::ShowReceipt(one) => receipts::show(app, &one).await,
             Self::RequeueReceipt(one) => receipts::requeue(app, &one).await,
@@ -234,7 +278,8 @@ impl Command {
                 };
                 receipts::resolve(app, &one, outcome).await
             }
-            Self::ReplayDeadLetters { queue, limit } => replay(app, &queue, limit).await,
+            Self::ListDeadLetters { queue } => letters::list(app, queue.as_deref()).await,
+            Self::ReplayDeadLetters { queue, limit } => letters::replay(app, &queue, limit).await,
             Self::Check(command) => check::run(app, command).await,
             Self::CheckSecrets(command) => secrets::check(app, command).await,
             Self::ExportEvidence(command) => evidence::export(app, command).await,
@@ -251,24 +296,4 @@ impl Command {
             Self::WithdrawNotice { notice } => notices::withdraw(app, &notice).await,
         }
     }
-}
-
-/// Moves dead letters back to their queue. The cause of the crash must be corrected first.
-async fn replay(app: &App, queue: &str, limit: Option<usize>) -> Result<Value, OperatorError> {
-    let Some(letters) = app.dead_letters.get(queue) else {
-        let known: Vec<&str> = app.dead_letters.keys().copied().collect();
-        return Err(OperatorError::refused(
-            "unknown_queue",
-            format!("queue is {queue}; the queues are {}", known.join(", ")),
-        ));
-    };
-    let limit = limit.unwrap_or(MOST_LETTERS);
-    if !(1..=MOST_LETTERS).contains(&limit) {
-        return Err(OperatorError::refused(
-            "bad_limit",
-            format!("limit is {limit}; it may be 1 to {MOST_LETTERS}"),
-        ));
-    }
-    let moved = letters.replay(limit).await?;
-    Ok(json!({ "queue": queue, "moved": moved }))
 }

@@ -1,5 +1,7 @@
 //! Companies, their keys and their ranges.
 
+use std::collections::BTreeSet;
+
 use ecf::{Environment, Fecha};
 use ecf_api::ApiKeySecret;
 use ecf_store::{
@@ -119,18 +121,55 @@ pub(crate) async fn issue_key(
 
 pub(crate) async fn list_keys(app: &App, id: &CompanyId) -> Result<Value, OperatorError> {
     company(app, id).await?;
-    let keys = app.table.api_keys(id).await?;
+    let (keys, now) = (app.table.api_keys(id).await?, app.clock.now());
+    let mut uses = Vec::new();
+    let environments: BTreeSet<Environment> = keys.iter().map(|key| key.environment).collect();
+    for environment in environments {
+        let scope = Scope {
+            company: *id,
+            environment,
+        };
+        uses.push(app.table.key_uses(&scope, now).await?);
+    }
     let keys: Vec<Value> = keys
         .iter()
         .map(|key| {
+            let last_used_at = uses.iter().filter_map(|uses| uses.last(&key.id)).max();
             json!({
                 "id": key.id, "environment": key.environment, "prefix": key.prefix, "created_at": key.created_at,
                 "expires_at": key.expires_at, "revoked_at": key.revoked_at, "scope": key.scope,
                 "created_by": key.created_by, "requests_per_second": key.requests_per_second,
+                "name": key.name, "last_used_at": last_used_at,
             })
         })
         .collect();
     Ok(json!({ "api_keys": keys }))
+}
+
+/// Whose key this is, by its hash: the key itself is not to be sent around.
+pub(crate) async fn find_key(app: &App, sha256: &str) -> Result<Value, OperatorError> {
+    let mut hash = [0; 32];
+    hex::decode_to_slice(sha256.trim(), &mut hash).map_err(|_| {
+        OperatorError::refused(
+            "bad_hash",
+            "sha256 is the SHA-256 of the API key: 64 hexadecimal digits",
+        )
+    })?;
+    let key = app.table.api_key_by_hash(&hash).await?;
+    let key = key.ok_or_else(|| OperatorError::refused("not_found", "no company has a key with this hash"))?;
+    let owner = company(app, &key.company).await?;
+    let scope = Scope {
+        company: key.company,
+        environment: key.environment,
+    };
+    let uses = app.table.key_uses(&scope, app.clock.now()).await?;
+    Ok(json!({
+        "company": view(&owner),
+        "api_key": {
+            "id": key.id, "environment": key.environment, "scope": key.scope, "expires_at": key.expires_at,
+            "revoked_at": key.revoked_at, "last_used_at": uses.last(&key.id),
+        },
+    }))
 }
 
 /// Revokes a key for good, optionally with its descendants. It takes effect within a minute.
@@ -234,7 +273,7 @@ pub(crate) async fn open_range(app: &App, new: NewRange) -> Result<Value, Operat
     }
 }
 
-async fn company(app: &App, id: &CompanyId) -> Result<Company, OperatorError> {
+pub(crate) async fn company(app: &App, id: &CompanyId) -> Result<Company, OperatorError> {
     app.table.company(id).await?.ok_or_else(|| unknown(id))
 }
 
@@ -246,7 +285,7 @@ fn rnc_taken(rnc: &str) -> OperatorError {
     OperatorError::refused("rnc_taken", format!("another verified company has the RNC {rnc}"))
 }
 
-fn view(company: &Company) -> Value {
+pub(crate) fn view(company: &Company) -> Value {
     json!({
         "public_id": company.id, "rnc": company.rnc, "name": company.name, "email": company.email,
         "default_environment": company.default_environment, "verified": company.verified,

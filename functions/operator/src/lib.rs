@@ -5,12 +5,17 @@
 //!
 //! | commands | module |
 //! |---|---|
-//! | create, show, activate, deactivate, verify a company; issue, list, revoke its keys; open a range | [`companies`] |
+//! | create, show, activate, deactivate, verify a company; issue, list, find, revoke its keys; open a range | [`companies`] |
+//! | list companies, add those from before the list | [`walk`] |
+//! | examine a company; list webhooks; show the condition of the tax authority | [`health`] |
+//! | list ranges and certificates | [`ending`] |
+//! | find receipts by number or id | [`finding`] |
+//! | find receipts that wait too long | [`stuck`] |
 //! | show, requeue, retry a receipt; resolve an unknown outcome | [`receipts`] |
 //! | load, show the register of taxpayers | [`register`] |
 //! | create, revoke an invitation to sign up | [`invitations`] |
 //! | draft, show, publish, update, resolve, withdraw a notice | [`notices`] |
-//! | replay dead letters | [`command`] |
+//! | list, replay dead letters | [`letters`] |
 //! | export a company's evidence of a span of time | [`evidence`] |
 //! | check the consistency of a company's stored data | [`check`] |
 //! | fill in what lists show of older receipts | [`lists`] |
@@ -19,14 +24,20 @@
 mod check;
 mod command;
 mod companies;
+mod ending;
 mod evidence;
+mod finding;
+mod health;
 mod invitations;
+mod letters;
 mod lists;
 mod notices;
 mod receipts;
 mod register;
 mod secrets;
+mod stuck;
 mod target;
+mod walk;
 
 use std::collections::BTreeMap;
 

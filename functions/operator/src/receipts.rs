@@ -235,7 +235,7 @@ fn nothing_to_do(receipt: &Receipt) -> OperatorError {
     )
 }
 
-fn view(receipt: &Receipt) -> Value {
+pub(crate) fn view(receipt: &Receipt) -> Value {
     json!({
         "public_id": receipt.public_id, "status": receipt.state, "encf": receipt.encf(), "ecf_type": receipt.fiscal.ecf_type,
         "created_at": receipt.created_at, "updated_at": receipt.updated_at, "scheduled_for": receipt.scheduled_for,

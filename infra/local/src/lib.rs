@@ -23,7 +23,7 @@ mod timers;
 pub use authority::{CERTIFICATE_PIN, certificate};
 pub use demo::Demo;
 pub use mounted::{InvokedFunction, Mounted, QueueFunction, TimedFunction, mount};
-pub use operating::operator;
+pub use operating::{Arguments as OperatorArguments, operate, operator};
 pub use options::{Command, RunOptions, USAGE};
 pub use ready::variables;
 pub use start::{Local, StartError};

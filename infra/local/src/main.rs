@@ -3,7 +3,9 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
-use ecf_local::{CERTIFICATE_PIN, Command, Local, RunOptions, USAGE, certificate, operator, variables};
+use ecf_local::{
+    CERTIFICATE_PIN, Command, Local, OperatorArguments, RunOptions, USAGE, certificate, operate, variables,
+};
 use ecf_runtime::telemetry;
 
 /// The default log filter: only our own lines. The emulators log every rejected request, and rejected conditional
@@ -13,7 +15,7 @@ const LOGS: &str = "info,dynoxide=error,s3s=off";
 #[tokio::main]
 async fn main() -> ExitCode {
     match run().await {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(status) => status,
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "ecf-local: {}", telemetry::chain(&*error));
             ExitCode::FAILURE
@@ -21,13 +23,17 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run() -> Result<(), ecf_runtime::Error> {
+async fn run() -> Result<ExitCode, ecf_runtime::Error> {
     let command =
         Command::parse(std::env::args_os().skip(1)).map_err(|error| format!("{error}; --help shows the usage"))?;
     match command {
         Command::Run { options, json } => serve(&options, json).await,
         Command::Env { function, options } => print(&variables(&function, &options.data)?),
-        Command::Operator { command, options } => print(&operator(&command, &options.data).await?),
+        Command::Operator { arguments } => match OperatorArguments::read(&arguments) {
+            Ok(arguments) => return Ok(operate(&arguments).await?.into()),
+            // Help goes to the output, with status 0; wrong arguments to the error output, with status 2.
+            Err(usage) => usage.exit(),
+        },
         Command::Certificate { rnc, file, options } => {
             std::fs::write(&file, certificate(&rnc, &options.data)?)
                 .map_err(|error| format!("{}: {error}", file.display()))?;
@@ -36,10 +42,11 @@ async fn run() -> Result<(), ecf_runtime::Error> {
                 file.display()
             ))
         }
-        Command::Openapi { check: true } => Ok(ecf_openapi::check()?),
-        Command::Openapi { check: false } => Ok(ecf_openapi::write()?),
+        Command::Openapi { check: true } => ecf_openapi::check().map_err(Into::into),
+        Command::Openapi { check: false } => ecf_openapi::write().map_err(Into::into),
         Command::Help => print(USAGE),
-    }
+    }?;
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn serve(options: &RunOptions, json: bool) -> Result<(), ecf_runtime::Error> {

@@ -13,7 +13,7 @@ The e-CF service with a simulated tax authority, in one process.
 usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL] [--portal URL] [--speed N] [--key-rate N]
                  [--aws-faults PERCENT[:SEED]]
        ecf-local env FUNCTION [--port PORT] [--data DIR]
-       ecf-local operator COMMAND [--data DIR]
+       ecf-local operator TASK|COMMAND [--data DIR | --stack NAME]
        ecf-local certificate RNC FILE [--data DIR]
        ecf-local openapi [--check]
 
@@ -28,8 +28,8 @@ usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL]
   --aws-faults PERCENT[:SEED]
                     let so many of a hundred AWS calls fail, be throttled, get lost or come late
   env FUNCTION      print a function's environment variables, for `cargo lambda`
-  operator COMMAND  carry out a command of the operator, a JSON object, on the system that is running;
-                    docs/operator.md lists them
+  operator TASK     carry out a task of the operator on the system that is running, or on a deployed stack;
+                    operator --help lists the tasks, docs/operator.md explains them. A COMMAND is a JSON object
   certificate RNC FILE
                     write a test P12 that names a taxpayer and that this system trusts, for a sign-up or an upload
   openapi           write infra/openapi/public-v1.json and the tables of events in docs/ from the code; --check only compares
@@ -46,9 +46,9 @@ pub enum Command {
         function: String,
         options: RunOptions,
     },
+    /// Read by [`OperatorArguments`](crate::OperatorArguments).
     Operator {
-        command: String,
-        options: RunOptions,
+        arguments: Vec<OsString>,
     },
     Certificate {
         rnc: String,
@@ -125,6 +125,13 @@ impl Command {
                 Long("aws-faults") => options.aws_faults = Some(parser.value()?.parse_with(fault_rate)?),
                 Long("check") => check = true,
                 Long("help") | Short('h') => return Ok(Self::Help),
+                Value(word) if words.is_empty() && word == "operator" => {
+                    let mut arguments: Vec<OsString> = parser.raw_args()?.collect();
+                    if options.data != RunOptions::default().data {
+                        arguments.splice(0..0, ["--data".into(), options.data.into_os_string()]);
+                    }
+                    return Ok(Self::Operator { arguments });
+                }
                 Value(word) => words.push(word.string()?),
                 other => return Err(other.unexpected()),
             }
@@ -134,10 +141,6 @@ impl Command {
             [] => Ok(Self::Run { options, json }),
             ["env", function] => Ok(Self::Env {
                 function: (*function).to_owned(),
-                options,
-            }),
-            ["operator", command] => Ok(Self::Operator {
-                command: (*command).to_owned(),
                 options,
             }),
             ["certificate", rnc, file] => Ok(Self::Certificate {
@@ -233,6 +236,19 @@ mod tests {
             aws_faults: Some(FaultRate { percent: 5, seed: 42 }),
         };
         assert_eq!(parsed.unwrap(), Command::Run { options, json: true });
+    }
+
+    #[test]
+    fn what_follows_operator_is_the_operators() {
+        let arguments = |words: &[&str]| Command::Operator {
+            arguments: words.iter().map(OsString::from).collect(),
+        };
+        let stuck = ["--data", "x", "stuck", "--json"];
+        assert_eq!(
+            parse(&["--data", "x", "operator", "stuck", "--json"]).unwrap(),
+            arguments(&stuck)
+        );
+        assert_eq!(parse(&["operator", "--help"]).unwrap(), arguments(&["--help"]));
     }
 
     #[test]

@@ -93,6 +93,8 @@ fn dynamodb(operation: &str, body: &Value) -> Vec<Demand> {
                 })
                 .collect()
         }
+        // A scan names no keys, so a policy cannot restrict it to some.
+        "Scan" => vec![demand("dynamodb:Scan", "table", "-")],
         // Unknown operation: it becomes a demand that no policy grants, so the comparison reports it.
         other => vec![demand(format!("dynamodb:{other}"), "table", "?")],
     }

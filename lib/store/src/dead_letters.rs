@@ -1,6 +1,10 @@
 //! Dead letters: messages that were given up after repeated crashes, and their replay.
 
-use aws_sdk_sqs::Client;
+use aws_sdk_sqs::{
+    Client,
+    types::{MessageSystemAttributeName, QueueAttributeName},
+};
+use jiff::Timestamp;
 
 use crate::StoreError;
 
@@ -15,6 +19,14 @@ pub struct DeadLetters {
     queue_url: String,
 }
 
+/// A dead letter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeadLetter {
+    pub body: String,
+    /// When it was sent to its queue first.
+    pub sent_at: Option<Timestamp>,
+}
+
 impl DeadLetters {
     pub fn new(client: Client, dead_url: impl Into<String>, queue_url: impl Into<String>) -> Self {
         Self {
@@ -22,6 +34,53 @@ impl DeadLetters {
             dead_url: dead_url.into(),
             queue_url: queue_url.into(),
         }
+    }
+
+    /// The approximate number of messages.
+    ///
+    /// # Errors
+    /// Fails when SQS fails.
+    pub async fn count(&self) -> Result<u64, StoreError> {
+        let name = QueueAttributeName::ApproximateNumberOfMessages;
+        let answer = self
+            .client
+            .get_queue_attributes()
+            .queue_url(&self.dead_url)
+            .attribute_names(name.clone())
+            .send()
+            .await
+            .map_err(|error| StoreError::from_sdk("count dead letters", error))?;
+        let count = answer.attributes.as_ref().and_then(|attributes| attributes.get(&name));
+        Ok(count.and_then(|count| count.parse().ok()).unwrap_or(0))
+    }
+
+    /// Some of the messages, at most ten. They stay in the queue.
+    ///
+    /// # Errors
+    /// Fails when SQS fails.
+    pub async fn peek(&self) -> Result<Vec<DeadLetter>, StoreError> {
+        let sent = MessageSystemAttributeName::SentTimestamp;
+        let received = self
+            .client
+            .receive_message()
+            .queue_url(&self.dead_url)
+            .max_number_of_messages(BATCH)
+            .message_system_attribute_names(sent.clone())
+            // Other receivers see them at once.
+            .visibility_timeout(0)
+            .wait_time_seconds(1)
+            .send()
+            .await
+            .map_err(|error| StoreError::from_sdk("look at dead letters", error))?;
+        let letters = received.messages.unwrap_or_default().into_iter().map(|message| {
+            let millis = message.attributes.as_ref().and_then(|attributes| attributes.get(&sent));
+            let millis = millis.and_then(|millis| millis.parse().ok());
+            DeadLetter {
+                body: message.body.unwrap_or_default(),
+                sent_at: millis.and_then(|millis| Timestamp::from_millisecond(millis).ok()),
+            }
+        });
+        Ok(letters.collect())
     }
 
     /// Moves at most `limit` messages back to their queue and returns their number. A message is deleted only after it

@@ -65,6 +65,9 @@
 //! | notices after a number | [`Table::notice_events`] | `nf#{company}`, `nf#{env}`, `nf#all` / number | 1 read, 3 queries |
 //! | directory entry of a taxpayer | [`Table::directory_listing`] | `dir#{env}#{rnc}` | ½ read, and 1 write in hours |
 //! | company, owner of an RNC | [`Table::company`], [`Table::company_by_rnc`] | `co#{company}`, `rnc#{rnc}` | 1 read, ½ read |
+//! | list of all companies; companies by RNC | [`Table::companies`], [`Table::companies_by_rnc`] | `cl#{partition}` / `{rnc}#{company}` | by page |
+//! | listing older companies | [`Table::fill_in_companies`] | a scan, by the operator | ½ read for 4 KB, 1 write a company |
+//! | everything with a next step | [`Table::walk_due`], [`Table::receipts_of_all`] | `due#{shard}`, receipts | by page |
 //! | a company's settings, cached | [`Profiles::of`] | `co#{company}` | 1 read a minute |
 //! | a changed profile | [`Table::update_company`] | `co#{company}` | 1 write |
 //! | a company's additions to its prints | [`Table::design`], [`Table::change_design`] | `co#{company}` / `design` | 1 read, 1 write |
@@ -102,7 +105,7 @@ pub mod waits;
 pub use artifacts::{ArtifactKind, Artifacts, ContentHash, LINK_LIFE};
 pub use certificate_file::CertificateFile;
 pub use clients::{Clients, local_config};
-pub use dead_letters::DeadLetters;
+pub use dead_letters::{DeadLetter, DeadLetters};
 pub use error::StoreError;
 pub use exports::Exports;
 pub use foreign::ForeignText;

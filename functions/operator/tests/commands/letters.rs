@@ -67,3 +67,38 @@ async fn each_queue_has_its_own_dead_letters() {
         assert_eq!(world.stack.take_messages(queue).await, [format!("a job of {name}")]);
     }
 }
+
+#[tokio::test]
+async fn o3_dead_letters_are_counted_and_looked_at_without_moving() {
+    let world = World::start().await;
+    let empty = world.run("list_dead_letters", json!({})).await;
+    let queues = empty["queues"].as_array().unwrap();
+    assert!(
+        queues.len() == 8 && queues.iter().all(|queue| queue["messages"] == 0),
+        "{empty}"
+    );
+    let jobs = [r#"{"job": 1}"#.to_owned(), "x".repeat(2_000)];
+    world.bury("EXCHANGE_DEAD_QUEUE_URL", jobs.into_iter()).await;
+    for _ in 0..2 {
+        let listed = world.run("list_dead_letters", json!({ "queue": "exchange" })).await;
+        assert_eq!(
+            listed["queues"],
+            json!([{ "queue": "exchange", "messages": 2 }]),
+            "{listed}"
+        );
+        let letters = listed["letters"].as_array().unwrap();
+        let bodies: Vec<_> = letters.iter().map(|letter| letter["body"].as_str().unwrap()).collect();
+        assert!(
+            bodies.contains(&r#"{"job": 1}"#) && bodies.iter().all(|body| body.len() <= 1_000),
+            "{listed}"
+        );
+        assert!(letters.iter().all(|letter| letter["sent_at"].is_string()), "{listed}");
+    }
+    let moved = world.run("replay_dead_letters", json!({ "queue": "exchange" })).await;
+    assert_eq!(moved["moved"], 2);
+    assert_eq!(world.stack.take_messages(Queue::Exchange).await.len(), 2);
+    assert_eq!(
+        refusal(&world.run("list_dead_letters", json!({ "queue": "post" })).await),
+        "unknown_queue"
+    );
+}

@@ -5,6 +5,8 @@
 mod check;
 mod companies;
 mod evidence;
+mod finding;
+mod health;
 mod invitations;
 mod letters;
 mod lists;

@@ -17,6 +17,7 @@ use crate::aws_json::AwsError;
 use crate::clock::Millis;
 
 const MAX_RECEIVED: i64 = 10;
+const MAX_HIDDEN_SECONDS: i64 = 43_200;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
@@ -68,6 +69,7 @@ pub(crate) struct ReceiveRequest {
     pub(crate) queue_url: QueueUrl,
     max_number_of_messages: Option<i64>,
     wait_time_seconds: Option<i64>,
+    visibility_timeout: Option<i64>,
     #[serde(default)]
     message_system_attribute_names: Vec<String>,
 }
@@ -108,6 +110,15 @@ pub(crate) fn receive(
     if !(1..=MAX_RECEIVED).contains(&limit) {
         return Err(errors::out_of_range("MaxNumberOfMessages", limit, 1, MAX_RECEIVED));
     }
+    let hidden_for = request.visibility_timeout.unwrap_or(queue.settings.visibility_seconds);
+    if !(0..=MAX_HIDDEN_SECONDS).contains(&hidden_for) {
+        return Err(errors::out_of_range(
+            "VisibilityTimeout",
+            hidden_for,
+            0,
+            MAX_HIDDEN_SECONDS,
+        ));
+    }
     expire(tx, queue, now)?;
     let buried_in = redrive::bury(tx, queue, now)?;
     let found: Vec<Stored> = tx
@@ -131,7 +142,7 @@ pub(crate) fn receive(
         )?
         .execute((
             message.seq,
-            now.plus_seconds(queue.settings.visibility_seconds).0,
+            now.plus_seconds(hidden_for).0,
             message.receive_count,
             first_received_at,
             &handle.receipt,

@@ -193,6 +193,25 @@ async fn a_message_that_is_not_deleted_comes_back_and_its_old_receipt_deletes_no
 }
 
 #[tokio::test]
+async fn a_receive_may_leave_its_messages_visible() {
+    let stack = Stack::start().await;
+    let client = stack.sqs();
+    let url = create(&client, "jobs").await;
+    send(&client, &url, "here").await;
+    let look = |seconds| {
+        client
+            .receive_message()
+            .queue_url(&url)
+            .visibility_timeout(seconds)
+            .send()
+    };
+    for _ in 0..2 {
+        assert_eq!(look(0).await.unwrap().messages().len(), 1);
+    }
+    assert!(look(43_201).await.is_err());
+}
+
+#[tokio::test]
 async fn a_message_received_too_often_goes_to_the_dead_letter_queue() {
     let stack = Stack::start().await;
     let client = stack.sqs();

@@ -18,6 +18,7 @@ mod limits;
 mod million;
 mod notes;
 mod numbers;
+mod operating;
 mod outage;
 mod payloads;
 mod program;

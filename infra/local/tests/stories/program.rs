@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use aws_sdk_sqs::types::QueueAttributeName;
@@ -85,8 +85,7 @@ impl Program {
     /// The result of an operator's command.
     pub(crate) fn operator(&self, command: &Value) -> Value {
         let output = run(&["operator", &command.to_string(), "--data", &self.data]);
-        assert!(output.status.success(), "{}", text(&output.stderr));
-        serde_json::from_slice(&output.stdout).unwrap()
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output.stderr)))
     }
 
     /// Kills the program with SIGKILL, without a shutdown.
@@ -123,14 +122,33 @@ pub(crate) fn log_file(folder: &Path) -> PathBuf {
 
 /// Runs the program to its end.
 fn run(arguments: &[&str]) -> Output {
-    Command::new(PROGRAM)
-        .args(arguments)
-        .env_remove("RUST_LOG")
-        .output()
-        .unwrap()
+    command(arguments).output().unwrap()
 }
 
-fn text(bytes: &[u8]) -> String {
+/// The program with these arguments.
+pub(crate) fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.args(arguments).env_remove("RUST_LOG");
+    command
+}
+
+/// Runs the program to its end, with an input.
+pub(crate) fn run_with<'a>(
+    arguments: impl IntoIterator<Item = &'a str>,
+    input: impl FnOnce(&mut ChildStdin),
+) -> Output {
+    let arguments: Vec<&str> = arguments.into_iter().collect();
+    let mut command = command(&arguments);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    input(&mut child.stdin.take().unwrap());
+    child.wait_with_output().unwrap()
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 

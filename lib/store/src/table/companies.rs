@@ -3,6 +3,7 @@
 //! A self-registered company is unverified and does not own its RNC. A verified company owns it exclusively.
 
 mod changes;
+mod listing;
 mod settings;
 mod verification;
 
@@ -27,6 +28,7 @@ use crate::{
 };
 
 pub use changes::CompanyChanges;
+pub use listing::{CompaniesFilledIn, CompaniesPart, CompanyPlace, ScanPlace};
 pub use settings::{CertificateOwner, CompanySettings, SettingsChanges, UnknownCertificateOwner};
 pub use verification::Verification;
 
@@ -128,8 +130,8 @@ pub enum CompanyCreated {
 }
 
 impl Table {
-    /// Creates a company together with its claim on the RNC (if verified), its sign-up record, its use of an invitation
-    /// and its first API key (if any).
+    /// Creates a company together with its entry in the list of companies, its claim on the RNC (if verified), its
+    /// sign-up record, its use of an invitation and its first API key (if any).
     ///
     /// # Errors
     /// Fails when DynamoDB fails or a stored record is corrupt.
@@ -168,6 +170,7 @@ impl Table {
         if let Some(certificate) = &new.certificate {
             parts.push(Part::Update(certificates::history(&new.id, certificate)));
         }
+        parts.push(Part::PutNew(listing::entry(&new.rnc, &new.id)));
         let refusals = match self.transact("create company", parts).await {
             Ok(Transacted::Done) => return Ok(CompanyCreated::New),
             Ok(Transacted::Refused(refusals)) => refusals,

@@ -4,14 +4,17 @@
 //! Housekeeping reads each shard for due entries and claims each entry before it enqueues a job, so that a step of a
 //! long backlog is not enqueued twice.
 
+use std::num::NonZeroUsize;
+
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::{
     Query, Sort, Table,
     change::Change,
     condition::{equals, exists},
-    item::{Stored, text},
-    keys::{self, DUE, InboxList, Key, SK},
+    item::{Item, Stored, text},
+    keys::{self, DUE, InboxList, Key, PK, SK},
 };
 use crate::{
     StoreError,
@@ -51,6 +54,30 @@ pub enum DueRecord {
     UnclaimedP12,
     /// A company with held receipts.
     Contingency,
+}
+
+/// A position in the due index: a shard, and the last entry that was read there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DuePlace {
+    shard: u8,
+    after: Option<IndexKey>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct IndexKey {
+    at: String,
+    pk: String,
+    sk: String,
+}
+
+/// A part of the due index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DuePart {
+    pub entries: Vec<DueEntry>,
+    /// The position of the next part; `None` after the last one.
+    pub next: Option<DuePlace>,
 }
 
 pub(super) fn shard_of(receipt: &ReceiptId) -> u8 {
@@ -112,17 +139,36 @@ impl Table {
             ..Query::index(&DUE, keys::due_partition(shard))
         };
         let entries = self.query("read due", query).await?;
-        entries
-            .iter()
-            .map(|entry| {
-                let (scope, record) = record_of(entry)?;
-                Ok(DueEntry {
-                    scope,
-                    record,
-                    at: entry.parse(DUE.sk)?,
-                })
-            })
-            .collect()
+        entries.iter().map(read_entry).collect()
+    }
+
+    /// The entries of the index from a position, at most `limit`, due or not.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
+    pub async fn walk_due(&self, at: Option<DuePlace>, limit: NonZeroUsize) -> Result<DuePart, StoreError> {
+        let mut entries = Vec::new();
+        let mut next = Some(at.unwrap_or(DuePlace { shard: 0, after: None }));
+        while let Some(place) = next.take_if(|_| entries.len() < limit.get()) {
+            let missing = limit.get() - entries.len();
+            let query = Query {
+                limit: Some(missing),
+                ..Query::index(&DUE, keys::due_partition(place.shard))
+            };
+            let start = place.after.map(|after| after.start(place.shard));
+            let mut found = self.query_from("walk due", query, start).await?;
+            found.truncate(missing);
+            next = match found.last() {
+                Some(last) if found.len() == missing => Some(DuePlace {
+                    shard: place.shard,
+                    after: Some(IndexKey::of(last)?),
+                }),
+                _ => place.shard.checked_add(1).map(|shard| DuePlace { shard, after: None }),
+            };
+            next = next.filter(|place| place.shard < SHARDS);
+            entries.extend(found.iter().map(read_entry).collect::<Result<Vec<_>, _>>()?);
+        }
+        Ok(DuePart { entries, next })
     }
 
     /// Moves an entry to its next time. Returns `false` when another process moved it, or nothing is due any more.
@@ -157,6 +203,34 @@ impl Table {
             .when(exists(DUE.sk));
         self.applied("postpone", change).await
     }
+}
+
+impl IndexKey {
+    fn of(entry: &Stored) -> Result<Self, StoreError> {
+        Ok(Self {
+            at: entry.str(DUE.sk)?.to_owned(),
+            pk: entry.pk()?.to_owned(),
+            sk: entry.sk()?.to_owned(),
+        })
+    }
+
+    fn start(self, shard: u8) -> Item {
+        Item::from([
+            (DUE.pk.to_owned(), text(keys::due_partition(shard))),
+            (DUE.sk.to_owned(), text(self.at)),
+            (PK.to_owned(), text(self.pk)),
+            (SK.to_owned(), text(self.sk)),
+        ])
+    }
+}
+
+fn read_entry(entry: &Stored) -> Result<DueEntry, StoreError> {
+    let (scope, record) = record_of(entry)?;
+    Ok(DueEntry {
+        scope,
+        record,
+        at: entry.parse(DUE.sk)?,
+    })
 }
 
 /// The record of an index entry, from its key.

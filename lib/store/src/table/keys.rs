@@ -110,7 +110,7 @@ pub(crate) fn company_partition(company: &CompanyId) -> String {
 }
 
 pub(crate) fn company(company: &CompanyId) -> Key {
-    Key::new(company_partition(company), "profile")
+    Key::new(company_partition(company), PROFILE)
 }
 
 /// A company's additions to its prints.
@@ -120,6 +120,46 @@ pub(crate) fn design(company: &CompanyId) -> Key {
 
 pub(crate) fn rnc(rnc: &str) -> Key {
     Key::new(format!("rnc#{rnc}"), "owner")
+}
+
+/// The list of companies is spread over this number of partitions, by RNC.
+pub(crate) const COMPANY_LIST_PARTITIONS: u8 = 16;
+
+pub(crate) fn company_list(partition: u8) -> String {
+    format!("cl#{partition:02}")
+}
+
+/// The partition of the list that contains the companies with this RNC.
+pub(crate) fn company_list_partition(rnc: &Rnc) -> u8 {
+    let digits = rnc.as_str().bytes();
+    digits.fold(0, |partition, digit| {
+        (partition * 3 + digit % COMPANY_LIST_PARTITIONS) % COMPANY_LIST_PARTITIONS
+    })
+}
+
+pub(crate) fn company_list_prefix(rnc: &Rnc) -> String {
+    format!("{rnc}#")
+}
+
+/// The entry of a company in the list of all companies.
+pub(crate) fn listed_company(rnc: &Rnc, company: &CompanyId) -> Key {
+    Key::new(
+        company_list(company_list_partition(rnc)),
+        format!("{}{company}", company_list_prefix(rnc)),
+    )
+}
+
+/// The company of an entry in the list.
+pub(crate) fn listed_company_id(sk: &str) -> Option<CompanyId> {
+    sk.split_once('#')?.1.parse().ok()
+}
+
+/// The sort key of a company's profile.
+pub(crate) const PROFILE: &str = "profile";
+
+/// The company of a profile, from its partition key.
+pub(crate) fn company_of(pk: &str) -> Option<CompanyId> {
+    pk.strip_prefix("co#")?.parse().ok()
 }
 
 pub(crate) fn signup(key: &[u8; 32]) -> Key {
@@ -590,6 +630,7 @@ mod tests {
 company         co#040g2081040g2081040g2081040g2081 / profile
 design          co#040g2081040g2081040g2081040g2081 / design
 rnc             rnc#131880681 / owner
+listed company  cl#10 / 131880681#040g2081040g2081040g2081040g2081
 signup          su#0404040404040404040404040404040404040404040404040404040404040404 / signup
 api key         key#0505050505050505050505050505050505050505050505050505050505050505 / key
 listed api key  co#040g2081040g2081040g2081040g2081 / key#0c1g60r30c1g60r30c1g60r30c1g60r3
@@ -663,6 +704,10 @@ notice for one  nf#040g2081040g2081040g2081040g2081 / 000000000007
             ("company", company(&company_id).to_string()),
             ("design", design(&company_id).to_string()),
             ("rnc", rnc("131880681").to_string()),
+            (
+                "listed company",
+                listed_company(&"131880681".parse().unwrap(), &company_id).to_string(),
+            ),
             ("signup", signup(&[4; 32]).to_string()),
             ("api key", api_key(&[5; 32]).to_string()),
             ("listed api key", listed_api_key(&company_id, &key_id).to_string()),
@@ -794,6 +839,24 @@ notice for one  nf#040g2081040g2081040g2081040g2081 / 000000000007
         assert_eq!(ending_scope(&webhooks_partition(&owner)).unwrap(), owner);
         assert_eq!(ending_scope(&unclaimed_p12(&owner).pk).unwrap(), owner);
         assert!(ending_scope("wh#1").is_err());
+    }
+
+    #[test]
+    fn a_listed_companys_key_reads_back_and_rncs_are_spread_evenly() {
+        let id = CompanyId::from_random([1; 20]);
+        let key = listed_company(&"131880681".parse().unwrap(), &id);
+        assert_eq!(listed_company_id(&key.sk), Some(id));
+        assert_eq!(listed_company_id("131880681"), None);
+        assert_eq!(company_of(&company(&id).pk), Some(id));
+        let mut partitions = [0; COMPANY_LIST_PARTITIONS as usize];
+        for number in 0..1_600 {
+            let rnc: Rnc = format!("131{number:06}").parse().unwrap();
+            partitions[usize::from(company_list_partition(&rnc))] += 1;
+        }
+        assert!(
+            partitions.iter().all(|count| (50..=200).contains(count)),
+            "{partitions:?}"
+        );
     }
 
     #[test]

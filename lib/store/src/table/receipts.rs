@@ -290,6 +290,17 @@ impl Table {
         let found = self.read_many("read receipts", keys.iter().cloned(), false).await?;
         keys.iter().filter_map(|key| found.get(key)).map(record::read).collect()
     }
+
+    /// The receipts of several companies, with eventually consistent reads; missing receipts are omitted. Only for the
+    /// operator, who may read all companies.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
+    pub async fn receipts_of_all(&self, ids: &[(Scope, ReceiptId)]) -> Result<Vec<Receipt>, StoreError> {
+        let keys: Vec<_> = ids.iter().map(|(scope, id)| keys::receipt(scope, id)).collect();
+        let found = self.read_many("read receipts", keys.iter().cloned(), false).await?;
+        keys.iter().filter_map(|key| found.get(key)).map(record::read).collect()
+    }
 }
 
 /// The receipt is in one of these states.
