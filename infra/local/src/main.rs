@@ -3,7 +3,9 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
-use ecf_local::{CERTIFICATE_PIN, Command, Local, RunOptions, USAGE, certificate, operator, variables};
+use ecf_local::{
+    CERTIFICATE_PIN, CERTIFY_USAGE, Command, Local, RunOptions, USAGE, certificate, certify, operator, variables,
+};
 use ecf_runtime::telemetry;
 
 /// The default log filter: only our own lines. The emulators log every rejected request, and rejected conditional
@@ -13,7 +15,7 @@ const LOGS: &str = "info,dynoxide=error,s3s=off";
 #[tokio::main]
 async fn main() -> ExitCode {
     match run().await {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "ecf-local: {}", telemetry::chain(&*error));
             ExitCode::FAILURE
@@ -21,7 +23,7 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run() -> Result<(), ecf_runtime::Error> {
+async fn run() -> Result<ExitCode, ecf_runtime::Error> {
     let command =
         Command::parse(std::env::args_os().skip(1)).map_err(|error| format!("{error}; --help shows the usage"))?;
     match command {
@@ -36,10 +38,13 @@ async fn run() -> Result<(), ecf_runtime::Error> {
                 file.display()
             ))
         }
+        Command::Certify(options) => return certify(&options).await,
         Command::Openapi { check: true } => Ok(ecf_openapi::check()?),
         Command::Openapi { check: false } => Ok(ecf_openapi::write()?),
+        Command::CertifyHelp => print(CERTIFY_USAGE),
         Command::Help => print(USAGE),
-    }
+    }?;
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn serve(options: &RunOptions, json: bool) -> Result<(), ecf_runtime::Error> {
