@@ -108,6 +108,7 @@ impl Book {
                 awaits: document.awaits,
                 tries: tries(place).unwrap_or_default(),
                 state: RowState::Waiting,
+                is_numbered: false,
             })
             .collect()
     }

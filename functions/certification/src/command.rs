@@ -3,17 +3,17 @@
 use axum::Json;
 use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, PathId, ValidationError};
-use ecf_language::{Bilingual, say};
+use ecf_language::Bilingual;
 use ecf_store::{
-    Receipt, RunId,
-    runs::{RunProgress, RunState},
+    RunId,
+    runs::{Run, RunProgress, RunState},
 };
 use ecf_workbook::run::{self, Command, Refused};
 
 use crate::App;
-use crate::rows::{Record, entries, rows, state_of, stored};
+use crate::rows::{Row, entries, rows, state_of, stopped_at, stored};
 use crate::show::{find, full};
-use crate::views::FullRunView;
+use crate::views::{FullRunView, retry_first};
 
 /// Continuar una corrida detenida
 ///
@@ -104,14 +104,10 @@ async fn carry_out(app: &App, caller: &Caller, id: &RunId, command: Command) -> 
         let book = store.books.of(&store.artifacts, scope, &caller.rnc, &seen, now).await?;
         let rows = rows(&store.table, scope, &seen, &book).await?;
         let uploaded = seen.progress.uploaded;
-        let change = run::command(state_of(&seen), &entries(&rows), uploaded, command).map_err(refused)?;
+        let change = run::command(state_of(&seen), &entries(&rows), uploaded, command);
+        let change = change.map_err(|refusal| refused(refusal, &seen, &rows))?;
         let mut tries = seen.progress.tries.clone();
         if let Some(place) = change.retry {
-            if let Some(Record::Receipt(receipt)) = &rows[place].record
-                && receipt.encf().is_some()
-            {
-                return Err(numbered(receipt));
-            }
             *tries.entry(u32::try_from(place).unwrap_or(u32::MAX)).or_default() += 1;
         }
         let (state, _) = stored(change.state);
@@ -132,20 +128,8 @@ async fn carry_out(app: &App, caller: &Caller, id: &RunId, command: Command) -> 
     Err(ApiError::unavailable(std::time::Duration::from_secs(1)).caused_by("others kept changing the run"))
 }
 
-/// A numbered receipt keeps its number, which the workbook prescribes: only the same receipt can be sent again.
-fn numbered(receipt: &Receipt) -> ApiError {
-    let id = &receipt.public_id;
-    ApiError::conflict(
-        "run_row_numbered",
-        say!(
-            "receipt {id} of the row has its number already: have the operator retry it (retry_failed), then continue the run",
-            "el comprobante {id} de la fila ya tiene su número: pida al operador que lo reintente (retry_failed) y después continúe la corrida"
-        ),
-    )
-}
-
-fn refused(refused: Refused) -> ApiError {
-    let (code, spanish) = match refused {
+fn refused(refusal: Refused, run: &Run, rows: &[Row]) -> ApiError {
+    let (code, spanish) = match refusal {
         Refused::Reset => (
             "run_reset",
             "la DGII rechazó una fila, lo que reinicia el paso: descargue un libro nuevo e inicie otra corrida con él",
@@ -154,10 +138,19 @@ fn refused(refused: Refused) -> ApiError {
             "run_outcome_unknown",
             "la fila pudo haber llegado a la DGII: el operador tiene que averiguarlo antes de que la corrida siga",
         ),
+        Refused::Numbered => (
+            "run_row_numbered",
+            "el comprobante de la fila ya tiene su número: el operador tiene que reintentarlo antes de que la corrida siga",
+        ),
         Refused::WrongState => (
             "run_state",
             "la corrida no está en un estado en el que esto se pueda hacer",
         ),
     };
-    ApiError::conflict(code, Bilingual::of(&refused, spanish))
+    let retry = stopped_at(run, rows).and_then(Row::to_retry);
+    let message = match (refusal, retry) {
+        (Refused::Numbered, Some(receipt)) => retry_first(receipt),
+        _ => Bilingual::of(&refusal, spanish),
+    };
+    ApiError::conflict(code, message)
 }

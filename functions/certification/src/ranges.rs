@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ecf::{Environment, Fecha, ReceiptType};
+use ecf_language::{Bilingual, say};
 use ecf_store::{
     Scope, StoreError, Table,
     numbers::{NewRange, Numbering, Range, RangeChanges, RangeOpened},
@@ -25,7 +26,7 @@ pub(crate) async fn register(
     scope: &Scope,
     book: &Book,
     now: Timestamp,
-) -> Result<Result<(), String>, StoreError> {
+) -> Result<Result<(), Bilingual>, StoreError> {
     let mut prescribed: BTreeMap<ReceiptType, Vec<Prescribed>> = BTreeMap::new();
     for receipt in &book.suite.receipts {
         let (encf, id_doc) = (receipt.encf(), &receipt.numbered().document().encabezado.id_doc);
@@ -39,9 +40,11 @@ pub(crate) async fn register(
             let inside = numbers.iter().find(|(number, _)| range.contains(*number));
             let Some((number, expiry)) = inside else { continue };
             if range.numbering == Some(Numbering::Service) {
-                return Ok(Err(format!(
+                return Ok(Err(say!(
                     "the range of type {ecf_type} from {} to {} is numbered by this service and contains the prescribed number {number}: deactivate it, or shorten it before the run",
-                    range.start, range.end
+                    "el rango del tipo {ecf_type} de {} a {} lo numera este servicio y contiene el número prescrito {number}: desactívelo, o acórtelo antes de la corrida",
+                    range.start,
+                    range.end
                 )));
             }
             let differs = expiry.is_some() && *expiry != range.valid_until;
@@ -64,8 +67,9 @@ pub(crate) async fn register(
                 created_at: now,
             };
             if let RangeOpened::TooMany = table.open_range(scope, new).await? {
-                return Ok(Err(format!(
-                    "the company has too many ranges of type {ecf_type}; the operator can remove some"
+                return Ok(Err(say!(
+                    "the company has too many ranges of type {ecf_type}; the operator can remove some",
+                    "la empresa tiene demasiados rangos del tipo {ecf_type}; el operador puede quitar algunos"
                 )));
             }
         }

@@ -67,12 +67,23 @@ pub(crate) async fn rows(table: &Table, scope: &Scope, run: &Run, book: &Book) -
                 .map(|receipt| Record::Receipt(Box::new(receipt))),
         };
         let state = record.as_ref().map_or(RowState::Waiting, Record::state);
+        let is_numbered = matches!(&record, Some(Record::Receipt(receipt)) if receipt.encf().is_some());
         Row {
-            entry: Entry { state, ..entry },
+            entry: Entry {
+                state,
+                is_numbered,
+                ..entry
+            },
             record,
         }
     });
     Ok(rows.collect())
+}
+
+/// The row that stopped a run.
+pub(crate) fn stopped_at<'r>(run: &Run, rows: &'r [Row]) -> Option<&'r Row> {
+    let stop = run.progress.stop.as_ref()?;
+    rows.get(usize::try_from(stop.entry).ok()?)
 }
 
 /// The entries of these rows.
@@ -81,6 +92,16 @@ pub(crate) fn entries(rows: &[Row]) -> Vec<Entry> {
 }
 
 impl Row {
+    /// The receipt that the operator has to retry: it was not sent, and has the prescribed number.
+    pub(crate) fn to_retry(&self) -> Option<&Receipt> {
+        match &self.record {
+            Some(Record::Receipt(receipt)) if self.entry.state == RowState::NotSent && self.entry.is_numbered => {
+                Some(receipt)
+            }
+            _ => None,
+        }
+    }
+
     /// Whether the authority accepted the row with an irregularity.
     pub(crate) fn is_conditional(&self) -> bool {
         matches!(&self.record, Some(Record::Receipt(receipt)) if receipt.state == ReceiptState::ConditionallyAccepted)

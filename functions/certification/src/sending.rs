@@ -8,6 +8,7 @@ use ecf::{Amounts, Environment, ReceiptState};
 use ecf_api::ApiError;
 use ecf_certificates::{CannotSign, signing_identity};
 use ecf_issuance::{StoredRequest, create, note};
+use ecf_language::{Bilingual, Say};
 use ecf_store::{
     ArtifactKind, ExchangeJob, NextStep, Receipt, Scope, StoreError,
     approvals::{Approval, ApprovalCreated, ApprovalWay, Transmission},
@@ -40,7 +41,7 @@ pub(crate) struct Sender<'s> {
 impl Sender<'_> {
     /// Prepares the first row: a new attempt, so that numbers of an earlier workbook may repeat, and the prescribed
     /// ranges. The inner error is a sentence for the person.
-    pub(crate) async fn prepare(&self) -> Result<Result<(), String>, StoreError> {
+    pub(crate) async fn prepare(&self) -> Result<Result<(), Bilingual>, StoreError> {
         let (table, now) = (&self.worker.store.table, self.worker.clock.now());
         if self.scope.environment == Environment::CerteCF {
             let key = format!("certification/{}", self.run.id);
@@ -50,7 +51,7 @@ impl Sender<'_> {
     }
 
     /// Sends the row. The inner error is a sentence for the person.
-    pub(crate) async fn send(&self, entry: &Entry) -> Result<Result<(), String>, StoreError> {
+    pub(crate) async fn send(&self, entry: &Entry) -> Result<Result<(), Bilingual>, StoreError> {
         match entry.phase {
             Phase::Approvals => self.approve(entry).await,
             _ => self.issue(entry).await.map(Ok),
@@ -153,7 +154,7 @@ impl Sender<'_> {
         }
     }
 
-    async fn approve(&self, entry: &Entry) -> Result<Result<(), String>, StoreError> {
+    async fn approve(&self, entry: &Entry) -> Result<Result<(), Bilingual>, StoreError> {
         let operation = "store approval";
         let Worker {
             store,
@@ -168,7 +169,7 @@ impl Sender<'_> {
         let identity = match signing_identity(identities, &self.scope.company, now).await {
             Ok(identity) => identity,
             Err(CannotSign::Vault(error)) => return Err(error),
-            Err(cannot) => return Ok(Err(cannot.to_string())),
+            Err(cannot) => return Ok(Err(cannot.say())),
         };
         let signed = xmldsig::sign(&row.acecf().to_xml(), &identity);
         let signed = signed.map_err(|error| StoreError::unexpected(operation, error))?;

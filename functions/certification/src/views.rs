@@ -1,6 +1,7 @@
 //! A run and its rows in responses.
 
-use ecf_api::{ExplanationView, FieldError, Instant};
+use ecf_api::{ExplanationView, FieldError, Instant, Spoken};
+use ecf_language::{Bilingual, say};
 use ecf_store::{
     Receipt,
     approvals::Approval,
@@ -12,7 +13,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::books::{Book, Document};
-use crate::rows::{Record, Row, entries, name_of};
+use crate::rows::{Record, Row, entries, name_of, stopped_at};
 
 /// A run of the certification.
 #[derive(Debug, Serialize, ToSchema)]
@@ -28,7 +29,8 @@ pub(crate) struct RunView {
     #[schema(value_type = Option<String>, format = DateTime)]
     ended_at: Option<Instant>,
     /// What comes next, in a sentence.
-    next: &'static str,
+    #[schema(value_type = String)]
+    next: Spoken,
 }
 
 /// A run with all its rows.
@@ -77,7 +79,8 @@ pub(crate) struct StopView {
     #[schema(pattern = "^(rejected|not_sent|outcome_unknown)$")]
     cause: &'static str,
     /// The reason, as far as it is known.
-    message: Option<String>,
+    #[schema(value_type = Option<String>)]
+    message: Option<Spoken>,
 }
 
 /// A row of a workbook.
@@ -106,8 +109,12 @@ pub(crate) struct RowView {
 }
 
 impl RunView {
-    /// The view of a run.
+    /// The view of a run, without its rows.
     pub(crate) fn of(run: &Run) -> Self {
+        Self::with(run, next(run))
+    }
+
+    fn with(run: &Run, next: Bilingual) -> Self {
         Self {
             run_id: run.id.to_string(),
             idempotency_key: run.idempotency_key.clone(),
@@ -115,7 +122,7 @@ impl RunView {
             status: run.progress.state.as_str(),
             begun_at: run.begun_at.into(),
             ended_at: run.ended_at.map(Instant),
-            next: next(run),
+            next: next.into(),
         }
     }
 }
@@ -125,9 +132,12 @@ impl FullRunView {
     pub(crate) fn of(run: &Run, book: &Book, rows: &[Row]) -> Self {
         let view = |(row, document)| RowView::of(row, document);
         let rows_view: Vec<RowView> = rows.iter().zip(book.documents()).map(view).collect();
+        let is_stopped = run.progress.state == RunState::Stopped;
+        let retry = stopped_at(run, rows).filter(|_| is_stopped).and_then(Row::to_retry);
         let stop = run.progress.stop.as_ref().map(|stop| {
             let row = usize::try_from(stop.entry).ok().and_then(|place| rows_view.get(place));
-            let message = stop.words.clone().or_else(|| row?.error_message.clone());
+            let of_row = || Some(Bilingual::same(row?.error_message.clone()?));
+            let message = stop.words.clone().or_else(of_row).map(Into::into);
             StopView {
                 place: stop.entry,
                 cause: stop.cause.as_str(),
@@ -135,7 +145,7 @@ impl FullRunView {
             }
         });
         Self {
-            run: RunView::of(run),
+            run: RunView::with(run, retry.map_or_else(|| next(run), retry_first)),
             progress: run::progress(&entries(rows)),
             counts: CountsView::of(rows),
             stop,
@@ -209,25 +219,47 @@ impl RowView {
     }
 }
 
-fn next(run: &Run) -> &'static str {
+fn next(run: &Run) -> Bilingual {
     match (run.progress.state, run.progress.stop.as_ref().map(|stop| stop.cause)) {
-        (RunState::Running, _) => "the rows are sent one after the other; nothing is to be done",
-        (RunState::AwaitsUploads, _) => {
-            "download the files, upload the full invoices in the certification portal, then confirm the uploads"
-        }
-        (RunState::Stopped, Some(StopCause::Rejected)) => {
-            "the tax authority resets the step: download new workbooks from the portal and begin a new run with them"
-        }
-        (RunState::Stopped, Some(StopCause::OutcomeUnknown)) => {
-            "the row may have arrived: the operator finds out, then continue the run"
-        }
-        (RunState::Stopped, _) => "remove the reason that the row was not sent, then continue the run",
-        (RunState::Finished, _) if !run.progress.uploaded => {
-            "every row was accepted: upload the files, if there are any, in the certification portal and go on there"
-        }
-        (RunState::Finished, _) => "every row was accepted: look at the counters of the portal and go to its next step",
-        (RunState::Abandoned, _) => "nothing; a new run may begin",
+        (RunState::Running, _) => say!(
+            "the rows are sent one after the other; nothing is to be done",
+            "las filas se envían una tras otra; no hay nada que hacer"
+        ),
+        (RunState::AwaitsUploads, _) => say!(
+            "download the files, upload the full invoices in the certification portal, then confirm the uploads",
+            "descargue los archivos, cargue las facturas completas en el portal de certificación y después confirme las cargas"
+        ),
+        (RunState::Stopped, Some(StopCause::Rejected)) => say!(
+            "the tax authority resets the step: download new workbooks from the portal and begin a new run with them",
+            "la DGII reinicia el paso: descargue los libros nuevos del portal e inicie otra corrida con ellos"
+        ),
+        (RunState::Stopped, Some(StopCause::OutcomeUnknown)) => say!(
+            "the row may have arrived: the operator finds out, then continue the run",
+            "la fila pudo haber llegado: el operador lo averigua y después continúe la corrida"
+        ),
+        (RunState::Stopped, _) => say!(
+            "remove the reason that the row was not sent, then continue the run",
+            "quite el motivo por el que la fila no se envió y después continúe la corrida"
+        ),
+        (RunState::Finished, _) if !run.progress.uploaded => say!(
+            "every row was accepted: upload the files, if there are any, in the certification portal and go on there",
+            "todas las filas fueron aceptadas: cargue los archivos, si los hay, en el portal de certificación y siga allí"
+        ),
+        (RunState::Finished, _) => say!(
+            "every row was accepted: look at the counters of the portal and go to its next step",
+            "todas las filas fueron aceptadas: mire los contadores del portal y pase al siguiente paso"
+        ),
+        (RunState::Abandoned, _) => say!("nothing; a new run may begin", "nada; puede iniciar otra corrida"),
     }
+}
+
+/// What comes next when only the same receipt can be sent again.
+pub(crate) fn retry_first(receipt: &Receipt) -> Bilingual {
+    let id = &receipt.public_id;
+    say!(
+        "receipt {id} of the row has its number already: have the operator retry it (retry_failed), then continue the run",
+        "el comprobante {id} de la fila ya tiene su número: pida al operador que lo reintente (retry_failed) y después continúe la corrida"
+    )
 }
 
 /// The findings in a workbook, as errors of the part of the form that has it.

@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use ecf_language::say;
 use ecf_runtime::{Message, Outcome};
 use ecf_store::{
     CertificationJob, StoreError,
@@ -74,7 +75,10 @@ async fn take_on(worker: &Worker, job: &CertificationJob) -> Result<Outcome<Cert
                     announce_row(&sender, &rows, before).await?;
                 }
                 let prepared = if !company.is_active() {
-                    Err("the company was deactivated; its operator knows why".to_owned())
+                    Err(say!(
+                        "the company was deactivated; its operator knows why",
+                        "la empresa fue desactivada; su operador sabe por qué"
+                    ))
                 } else if rows.iter().any(|row| row.record.is_some()) {
                     Ok(())
                 } else {

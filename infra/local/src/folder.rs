@@ -11,6 +11,7 @@ const SIMULATOR: &str = "simulator";
 const DEMO: &str = "demo.json";
 const AUTHORITY: &str = "authority.pem";
 const ENVIRONMENT: &str = "environment.json";
+const CERTIFY: &str = "certify.json";
 const LAPSE: &str = "time-lapse.json";
 
 /// A locked folder; the lock ends when the value is dropped or the process dies.
@@ -43,7 +44,7 @@ impl StateFolder {
 
     /// Deletes the state. Only files of this system are deleted: the folder may contain others.
     pub(crate) fn reset(&self) -> Result<(), StartError> {
-        for name in [AWS, SIMULATOR, DEMO, AUTHORITY, ENVIRONMENT, LAPSE] {
+        for name in [AWS, SIMULATOR, DEMO, AUTHORITY, CERTIFY, ENVIRONMENT, LAPSE] {
             let path = self.path.join(name);
             let removed = if path.is_dir() {
                 fs::remove_dir_all(&path)
@@ -96,6 +97,11 @@ pub(crate) fn environment(folder: &Path) -> PathBuf {
 /// [`StateFolder::authority`] of a folder that another process has locked.
 pub(crate) fn authority(folder: &Path) -> PathBuf {
     folder.join(AUTHORITY)
+}
+
+/// The keys that `ecf-local certify` was issued.
+pub(crate) fn certify(folder: &Path) -> PathBuf {
+    folder.join(CERTIFY)
 }
 
 pub(crate) fn lapse(folder: &Path) -> PathBuf {

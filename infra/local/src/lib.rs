@@ -6,6 +6,7 @@
 //! tax authority is the simulator, on the same port.
 
 mod authority;
+mod certify;
 mod demo;
 mod folder;
 mod front;
@@ -21,9 +22,10 @@ mod start;
 mod timers;
 
 pub use authority::{CERTIFICATE_PIN, certificate};
+pub use certify::{certify, data_test};
 pub use demo::Demo;
 pub use mounted::{InvokedFunction, Mounted, QueueFunction, TimedFunction, mount};
 pub use operating::{Arguments as OperatorArguments, operate, operator};
-pub use options::{Command, RunOptions, USAGE};
+pub use options::{CERTIFY_USAGE, Certify, Command, Place, RunOptions, USAGE};
 pub use ready::variables;
 pub use start::{Local, StartError};

@@ -4,7 +4,8 @@ use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use ecf_local::{
-    CERTIFICATE_PIN, Command, Local, OperatorArguments, RunOptions, USAGE, certificate, operate, variables,
+    CERTIFICATE_PIN, CERTIFY_USAGE, Command, Local, OperatorArguments, RunOptions, USAGE, certificate, certify,
+    operate, variables,
 };
 use ecf_runtime::telemetry;
 
@@ -42,6 +43,8 @@ async fn run() -> Result<ExitCode, ecf_runtime::Error> {
                 file.display()
             ))
         }
+        Command::Certify(options) => return certify(&options).await,
+        Command::CertifyHelp => print(CERTIFY_USAGE),
         Command::Openapi { check: true } => ecf_openapi::check().map_err(Into::into),
         Command::Openapi { check: false } => ecf_openapi::write().map_err(Into::into),
         Command::Help => print(USAGE),

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+use ecf::Environment;
 use ecf_embedded::FaultRate;
 
 /// The text of `--help`.
@@ -15,6 +16,7 @@ usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL]
        ecf-local env FUNCTION [--port PORT] [--data DIR]
        ecf-local operator TASK|COMMAND [--data DIR | --stack NAME]
        ecf-local certificate RNC FILE [--data DIR]
+       ecf-local certify SUITE.xlsx [--approvals SUITE.xlsx] …
        ecf-local openapi [--check]
 
   --port PORT       where to listen on 127.0.0.1 (default 8080; 0 takes any free port)
@@ -32,7 +34,34 @@ usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL]
                     operator --help lists the tasks, docs/operator.md explains them. A COMMAND is a JSON object
   certificate RNC FILE
                     write a test P12 that names a taxpayer and that this system trusts, for a sign-up or an upload
+  certify SUITE.xlsx
+                    run the data tests of the authority's certification; certify --help shows its options
   openapi           write infra/openapi/public-v1.json and the tables of events in docs/ from the code; --check only compares
+";
+
+/// The text of `certify --help`.
+pub const CERTIFY_USAGE: &str = "\
+Runs the data tests of the certification: sends the rows of the authority's workbooks and follows them to the last verdict.
+
+usage: ecf-local certify SUITE-ecf.xlsx [--approvals SUITE-acecf.xlsx] [--environment CerteCF|TesteCF] [--out ZIP] [--again]
+                         [--uploaded] [--data DIR | --url URL --key KEY]
+
+  SUITE-ecf.xlsx        the workbook of e-CF, as the portal gave it
+  --approvals FILE      the workbook of commercial approvals
+  --environment NAME    CerteCF (default), or TesteCF for a rehearsal; a key of a deployment has its own environment
+  --out ZIP             where to write the files for the portal (default certificacion-RUN.zip)
+  --again               begin a new run with workbooks that were sent before
+  --uploaded            the full invoices were uploaded in the portal: send the approvals
+  --data DIR            the state folder of the local system that is running (default .local)
+  --url URL             the address of a deployment, instead of the local system
+  --key KEY             an API key of the company in that deployment
+
+On the local system the company of the workbooks is made when it is missing, with a test certificate; the simulated authority
+gets the workbooks, and the uploads of a person are done in its portal.
+
+Ctrl-C does not stop the run. The same command shows it again, and continues it after a stop whose reason was removed.
+
+exit code: 0 every row was accepted; 1 the workbooks were refused, the run stopped, or an error; 2 a person has to upload files
 ";
 
 /// The command to execute.
@@ -55,10 +84,40 @@ pub enum Command {
         file: PathBuf,
         options: RunOptions,
     },
+    Certify(Certify),
     Openapi {
         check: bool,
     },
+    CertifyHelp,
     Help,
+}
+
+/// A certification run.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Certify {
+    /// The workbook of e-CF.
+    pub workbook: PathBuf,
+    /// The workbook of commercial approvals.
+    pub approvals: Option<PathBuf>,
+    /// The environment, if it is not that of the key.
+    pub environment: Option<Environment>,
+    /// Where to write the files for the portal.
+    pub out: Option<PathBuf>,
+    /// Whether to begin a new run with workbooks that were sent before.
+    pub again: bool,
+    /// Whether a person uploaded the full invoices.
+    pub uploaded: bool,
+    /// The system that does it.
+    pub place: Place,
+}
+
+/// A system that runs.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The local system on this state folder.
+    Local { data: PathBuf },
+    /// A deployment.
+    Deployment { url: String, key: String },
 }
 
 /// Upper bound of the speed: at 60, a worker still has time for one call within its timeout.
@@ -109,7 +168,8 @@ impl Command {
     pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, lexopt::Error> {
         use lexopt::prelude::*;
         let mut options = RunOptions::default();
-        let (mut json, mut check) = (false, false);
+        let (mut json, mut check, mut again, mut uploaded) = (false, false, false, false);
+        let (mut approvals, mut environment, mut out, mut url, mut key) = (None, None, None, None, None);
         let mut words = Vec::new();
         let mut parser = lexopt::Parser::from_args(arguments);
         while let Some(argument) = parser.next()? {
@@ -124,6 +184,16 @@ impl Command {
                 Long("key-rate") => options.key_rate = Some(parser.value()?.parse()?),
                 Long("aws-faults") => options.aws_faults = Some(parser.value()?.parse_with(fault_rate)?),
                 Long("check") => check = true,
+                Long("approvals") => approvals = Some(parser.value()?.into()),
+                Long("environment") => environment = Some(parser.value()?.parse_with(certification)?),
+                Long("out") => out = Some(parser.value()?.into()),
+                Long("again") => again = true,
+                Long("uploaded") => uploaded = true,
+                Long("url") => url = Some(parser.value()?.parse_with(web_address)?),
+                Long("key") => key = Some(parser.value()?.string()?),
+                Long("help") | Short('h') if words.first().is_some_and(|word| word == "certify") => {
+                    return Ok(Self::CertifyHelp);
+                }
                 Long("help") | Short('h') => return Ok(Self::Help),
                 Value(word) if words.is_empty() && word == "operator" => {
                     let mut arguments: Vec<OsString> = parser.raw_args()?.collect();
@@ -148,6 +218,19 @@ impl Command {
                 file: PathBuf::from(file),
                 options,
             }),
+            ["certify", workbook] => Ok(Self::Certify(Certify {
+                workbook: PathBuf::from(workbook),
+                approvals,
+                environment,
+                out,
+                again,
+                uploaded,
+                place: match (url, key) {
+                    (None, None) => Place::Local { data: options.data },
+                    (Some(url), Some(key)) => Place::Deployment { url, key },
+                    _ => return Err(lexopt::Error::from("--url and --key go together")),
+                },
+            })),
             ["openapi"] => Ok(Self::Openapi { check }),
             [unknown, ..] => Err(lexopt::Error::from(format!(
                 "'{unknown}' is not a command of this program"
@@ -161,6 +244,11 @@ fn web_address(text: &str) -> Result<String, String> {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(text.to_owned()),
         _ => Err(format!("`{text}` is not an http or https address")),
     }
+}
+
+fn certification(text: &str) -> Result<Environment, String> {
+    let environment = text.parse().ok().filter(|named| *named != Environment::Ecf);
+    environment.ok_or_else(|| format!("`{text}` is not CerteCF or TesteCF"))
 }
 
 /// Timeouts and leases shrink with the speed: at 60, the timeout of a submission is one second, which one call needs.
@@ -249,6 +337,31 @@ mod tests {
             arguments(&stuck)
         );
         assert_eq!(parse(&["operator", "--help"]).unwrap(), arguments(&["--help"]));
+    }
+
+    #[test]
+    fn a_certification_is_of_the_local_system_or_of_a_deployment() {
+        let place = |arguments: &[&str]| match parse(&[&["certify", "suite.xlsx"], arguments].concat()) {
+            Ok(Command::Certify(options)) => Ok(options.place),
+            other => Err(format!("{other:?}")),
+        };
+        assert_eq!(place(&["--data", "x"]).unwrap(), Place::Local { data: "x".into() });
+        let deployment = Place::Deployment {
+            url: "https://ecf.example".to_owned(),
+            key: "ecf_cert_k".to_owned(),
+        };
+        assert_eq!(
+            place(&["--url", "https://ecf.example", "--key", "ecf_cert_k"]).unwrap(),
+            deployment
+        );
+        for (arguments, reason) in [
+            (["--url", "https://ecf.example"], "go together"),
+            (["--environment", "ecf"], "`ecf` is not CerteCF or TesteCF"),
+        ] {
+            let error = place(&arguments).unwrap_err();
+            assert!(error.contains(reason), "{error}");
+        }
+        assert_eq!(parse(&["certify", "--help"]).unwrap(), Command::CertifyHelp);
     }
 
     #[test]

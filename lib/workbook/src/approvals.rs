@@ -3,6 +3,7 @@
 use calamine::Reader as _;
 use ecf::messages::Acecf;
 use ecf::{Encf, Monto, Node};
+use ecf_language::say;
 
 use crate::columns::APPROVAL;
 use crate::compare::{self, Difference, Unreadable};
@@ -91,7 +92,11 @@ fn read(bytes: &[u8], criteria: &Criteria) -> Result<Approvals, Findings> {
         _ => None,
     };
     let name = sheet::find(&book, SHEET).or(only).ok_or_else(|| {
-        let message = format!("the workbook has no sheet {SHEET}, only {}", names.join(", "));
+        let message = say!(
+            "the workbook has no sheet {SHEET}, only {}",
+            "el libro no tiene la hoja {SHEET}, solo {}",
+            names.join(", ")
+        );
         Finding::new(codes::NO_SHEET, message)
     })?;
     let sheet = match sheet::read(&mut book, &name, KEY, &mut findings) {
@@ -116,7 +121,11 @@ fn read(bytes: &[u8], criteria: &Criteria) -> Result<Approvals, Findings> {
             continue;
         };
         if let Some(other) = approvals.iter().find(|other| other.encf == encf) {
-            let message = format!("{encf} is also answered in row {}", other.row());
+            let message = say!(
+                "{encf} is also answered in row {}",
+                "{encf} también se responde en la fila {}",
+                other.row()
+            );
             findings.push(row.finding_at("ENCF", codes::NUMBER_TWICE, message));
         }
         let approval = Approval { row, encf, acecf };

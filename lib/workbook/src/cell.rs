@@ -3,6 +3,7 @@
 
 use calamine::ExcelDateTime;
 use ecf::document::Kind;
+use ecf_language::{Bilingual, say};
 
 use crate::finding::codes;
 
@@ -23,7 +24,7 @@ pub(crate) enum Value {
     /// A formula without a stored value.
     Formula,
     /// A type that no field has, in words.
-    Other(&'static str),
+    Other(Bilingual),
 }
 
 /// How a number is shown.
@@ -66,37 +67,46 @@ impl NumberFormat {
 }
 
 /// Why a cell cannot be used: a code and a sentence.
-pub(crate) type Unusable = (&'static str, String);
+pub(crate) type Unusable = (&'static str, Bilingual);
 
 /// The text of the field that the cell means.
 pub(crate) fn meant(value: &Value, kind: Kind) -> Result<String, Unusable> {
-    let wrong = |is: &str| {
-        Err((
-            codes::WRONG_CELL_TYPE,
-            format!("the cell has {is}, expected is {}", words(kind)),
-        ))
+    let wrong = |is: Bilingual| {
+        let expected = words(kind);
+        let message = say!(
+            [is, expected],
+            "the cell has {is}, expected is {expected}",
+            "la celda tiene {is} y se esperaba {expected}"
+        );
+        Err((codes::WRONG_CELL_TYPE, message))
     };
     match value {
         Value::Text(text) => Ok(text.clone()),
         Value::Formula => {
-            let message = "the formula has no stored value: open the workbook in a spreadsheet and save it";
-            Err((codes::FORMULA_WITHOUT_VALUE, message.to_owned()))
+            let message = say!(
+                "the formula has no stored value: open the workbook in a spreadsheet and save it",
+                "la fórmula no tiene un valor guardado: abra el libro en una hoja de cálculo y guárdelo"
+            );
+            Err((codes::FORMULA_WITHOUT_VALUE, message))
         }
-        Value::Error(error) => Err((codes::CELL_ERROR, format!("the cell shows the error {error}"))),
-        Value::Other(is) => wrong(is),
+        Value::Error(error) => {
+            let message = say!("the cell shows the error {error}", "la celda muestra el error {error}");
+            Err((codes::CELL_ERROR, message))
+        }
+        Value::Other(is) => wrong(is.clone()),
         Value::Iso(text) => match (kind, iso(text)) {
             (Kind::Fecha | Kind::FechaHora, Some(moment)) => date(moment, kind),
-            _ => wrong("a date"),
+            _ => wrong(say!("a date", "una fecha")),
         },
         Value::Date(moment) => match kind {
             Kind::Fecha | Kind::FechaHora => date(moment_of(moment)?, kind),
-            _ => wrong("a date"),
+            _ => wrong(say!("a date", "una fecha")),
         },
         Value::Number { serial, .. } if matches!(kind, Kind::Fecha | Kind::FechaHora) => match serial {
             Some(moment) => date(moment_of(moment)?, kind),
-            None => wrong("a number"),
+            None => wrong(say!("a number", "un número")),
         },
-        Value::Number { format, .. } if format.percent => wrong("a percentage"),
+        Value::Number { format, .. } if format.percent => wrong(say!("a percentage", "un porcentaje")),
         Value::Number { number, format, .. } => digits(*number, *format, kind),
     }
 }
@@ -110,7 +120,10 @@ const DAYS: std::ops::Range<f64> = 1.0..2_958_466.0;
 fn moment_of(date: &ExcelDateTime) -> Result<Moment, Unusable> {
     let serial = date.as_f64();
     if !DAYS.contains(&serial) {
-        let message = format!("the number {serial} is not a date: write dd-MM-yyyy");
+        let message = say!(
+            "the number {serial} is not a date: write dd-MM-yyyy",
+            "el número {serial} no es una fecha: escriba dd-MM-aaaa"
+        );
         return Err((codes::WRONG_CELL_TYPE, message));
     }
     let (year, month, day, hour, minute, second, _) = date.to_ymd_hms_milli();
@@ -144,7 +157,10 @@ fn date((year, month, day, hour, minute, second): Moment, kind: Kind) -> Result<
         Kind::FechaHora => Ok(format!("{date} {time}")),
         _ if time == "00:00:00" => Ok(date),
         _ => {
-            let message = format!("the cell has the time {time} beside its date: write {date}");
+            let message = say!(
+                "the cell has the time {time} beside its date: write {date}",
+                "la celda tiene la hora {time} junto a la fecha: escriba {date}"
+            );
             Err((codes::WRONG_CELL_TYPE, message))
         }
     }
@@ -156,8 +172,11 @@ const TOO_LARGE: f64 = 1e15;
 /// The number as the spreadsheet shows it, at least with all its digits.
 fn digits(number: f64, format: NumberFormat, kind: Kind) -> Result<String, Unusable> {
     if !(-TOO_LARGE..TOO_LARGE).contains(&number) {
-        let message = "the cell has a number of more than 15 digits, of which a spreadsheet loses some: format the cell as text and write it again";
-        return Err((codes::DIGITS_LOST, message.to_owned()));
+        let message = say!(
+            "the cell has a number of more than 15 digits, of which a spreadsheet loses some: format the cell as text and write it again",
+            "la celda tiene un número de más de 15 dígitos, de los que una hoja de cálculo pierde algunos: dele formato de texto y escríbalo otra vez"
+        );
+        return Err((codes::DIGITS_LOST, message));
     }
     // A spreadsheet keeps 15 digits; a sum of binary fractions has noise after them.
     let shown: f64 = format!("{number:.14e}").parse().unwrap_or(number);
@@ -189,15 +208,18 @@ fn digits(number: f64, format: NumberFormat, kind: Kind) -> Result<String, Unusa
     })
 }
 
-fn words(kind: Kind) -> &'static str {
+fn words(kind: Kind) -> Bilingual {
     match kind {
-        Kind::Text => "a text",
-        Kind::Decimal => "an amount",
-        Kind::Integer => "a whole number",
-        Kind::Code(_) => "a code",
-        Kind::Fecha => "a date, dd-MM-yyyy",
-        Kind::FechaHora => "a date with time, dd-MM-yyyy HH:mm:ss",
-        Kind::Rnc => "an RNC of 9 or 11 digits",
+        Kind::Text => say!("a text", "un texto"),
+        Kind::Decimal => say!("an amount", "un monto"),
+        Kind::Integer => say!("a whole number", "un número entero"),
+        Kind::Code(_) => say!("a code", "un código"),
+        Kind::Fecha => say!("a date, dd-MM-yyyy", "una fecha, dd-MM-aaaa"),
+        Kind::FechaHora => say!(
+            "a date with time, dd-MM-yyyy HH:mm:ss",
+            "una fecha con hora, dd-MM-aaaa HH:mm:ss"
+        ),
+        Kind::Rnc => say!("an RNC of 9 or 11 digits", "un RNC de 9 u 11 dígitos"),
     }
 }
 
@@ -262,7 +284,11 @@ mod tests {
                 codes::WRONG_CELL_TYPE,
             ),
             (Value::Iso("soon".to_owned()), Kind::Fecha, codes::WRONG_CELL_TYPE),
-            (Value::Other("TRUE"), Kind::Text, codes::WRONG_CELL_TYPE),
+            (
+                Value::Other(Bilingual::same("TRUE")),
+                Kind::Text,
+                codes::WRONG_CELL_TYPE,
+            ),
             (Value::Formula, Kind::Text, codes::FORMULA_WITHOUT_VALUE),
             (Value::Error("#REF!".to_owned()), Kind::Text, codes::CELL_ERROR),
         ] {

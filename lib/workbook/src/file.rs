@@ -6,6 +6,7 @@
 use std::io::{Cursor, Read as _};
 
 use calamine::{Reader as _, Xlsx, XlsxError};
+use ecf_language::{Bilingual, say};
 use quick_xml::events::Event;
 use zip::ZipArchive;
 
@@ -27,22 +28,33 @@ const OLE_MARK: &[u8] = &[0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1];
 
 pub(crate) type Book<'b> = Xlsx<Cursor<&'b [u8]>>;
 
-const SAVE_AS: &str = "save it as an Excel workbook (.xlsx)";
+/// What is to be done with a file of another format.
+fn save_as() -> Bilingual {
+    say!(
+        "save it as an Excel workbook (.xlsx)",
+        "guárdelo como libro de Excel (.xlsx)"
+    )
+}
 
 pub(crate) fn open(bytes: &[u8]) -> Result<Book<'_>, Finding> {
     if bytes.len() > MAX_FILE_BYTES {
-        let message = format!(
+        let message = say!(
             "the file has {} bytes, at most {MAX_FILE_BYTES} are read: send the workbook as the portal gave it",
+            "el archivo tiene {} bytes y se leen {MAX_FILE_BYTES} como máximo: envíe el libro como lo entregó el portal",
             bytes.len()
         );
         return Err(Finding::new(codes::FILE_TOO_LARGE, message));
     }
     if bytes.starts_with(OLE_MARK) {
         return Err(if contains_utf16(bytes, "EncryptedPackage") {
-            let message = "the workbook is protected by a password: save it without one";
-            Finding::new(codes::IS_ENCRYPTED, message)
+            encrypted()
         } else {
-            let message = format!("the file is in the format of Excel 97 to 2003 (.xls): {SAVE_AS}");
+            let save_as = save_as();
+            let message = say!(
+                [save_as],
+                "the file is in the format of Excel 97 to 2003 (.xls): {save_as}",
+                "el archivo está en el formato de Excel 97 a 2003 (.xls): {save_as}"
+            );
             Finding::new(codes::IS_XLS, message)
         });
     }
@@ -63,37 +75,59 @@ pub(crate) fn guarded<T>(read: impl FnOnce() -> Result<T, Findings>) -> Result<T
 /// The finding for what `calamine` refuses.
 pub(crate) fn unreadable(error: &XlsxError) -> Finding {
     match error {
-        XlsxError::Password => Finding::new(
-            codes::IS_ENCRYPTED,
-            "the workbook is protected by a password: save it without one",
-        ),
+        XlsxError::Password => encrypted(),
         other => damaged(&other.to_string()),
     }
 }
 
+fn encrypted() -> Finding {
+    let message = say!(
+        "the workbook is protected by a password: save it without one",
+        "el libro está protegido con una contraseña: guárdelo sin ella"
+    );
+    Finding::new(codes::IS_ENCRYPTED, message)
+}
+
+/// The reason is that of the reader, in English.
 fn damaged(reason: &str) -> Finding {
-    let message = format!("the workbook is damaged ({reason}): download it again from the portal");
+    let message = say!(
+        "the workbook is damaged ({reason}): download it again from the portal",
+        "el libro está dañado ({reason}): descárguelo otra vez del portal"
+    );
     Finding::new(codes::DAMAGED, message)
 }
 
 fn not_zipped(bytes: &[u8]) -> Finding {
     if bytes.is_empty() {
-        return Finding::new(codes::NOT_A_WORKBOOK, "the file is empty");
+        let message = say!("the file is empty", "el archivo está vacío");
+        return Finding::new(codes::NOT_A_WORKBOOK, message);
     }
+    let save_as = save_as();
     let sample = &bytes[..bytes.len().min(4_096)];
     let binary = |byte: &u8| *byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r');
     if sample.starts_with(b"%PDF") || sample.iter().any(binary) {
-        let message = format!("the file is not an Excel workbook: {SAVE_AS}");
+        let message = say!(
+            [save_as],
+            "the file is not an Excel workbook: {save_as}",
+            "el archivo no es un libro de Excel: {save_as}"
+        );
         return Finding::new(codes::NOT_A_WORKBOOK, message);
     }
-    let message = format!("the file is text, such as CSV, which loses zeros and accents: {SAVE_AS}");
+    let message = say!(
+        [save_as],
+        "the file is text, such as CSV, which loses zeros and accents: {save_as}",
+        "el archivo es texto, por ejemplo CSV, que pierde ceros y acentos: {save_as}"
+    );
     Finding::new(codes::IS_TEXT, message)
 }
 
 /// Unpacks every part once without storing it, so that no announced size has to be trusted.
 fn measure(bytes: &[u8]) -> Result<(), Finding> {
     let too_large = || {
-        let message = format!("the workbook unpacks to more than {MAX_UNPACKED_BYTES} bytes, and is not read");
+        let message = say!(
+            "the workbook unpacks to more than {MAX_UNPACKED_BYTES} bytes, and is not read",
+            "el libro ocupa más de {MAX_UNPACKED_BYTES} bytes al descomprimirse y no se lee"
+        );
         Finding::new(codes::UNPACKS_TOO_LARGE, message)
     };
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| damaged(&error.to_string()))?;
@@ -134,7 +168,12 @@ fn measure(bytes: &[u8]) -> Result<(), Finding> {
     if is_xlsx {
         return Ok(());
     }
-    let message = format!("the file is an archive and not an Excel workbook: {SAVE_AS}");
+    let save_as = save_as();
+    let message = say!(
+        [save_as],
+        "the file is an archive and not an Excel workbook: {save_as}",
+        "el archivo es un comprimido y no un libro de Excel: {save_as}"
+    );
     Err(Finding::new(codes::NOT_A_WORKBOOK, message))
 }
 

@@ -121,10 +121,10 @@ pub struct Finding {
 }
 
 impl Finding {
-    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: &'static str, message: Bilingual) -> Self {
         Self {
             code,
-            message: Box::new(Bilingual::same(message.into())),
+            message: Box::new(message),
             grade: Grade::Rejected,
             sheet: None,
             row: None,
@@ -250,12 +250,12 @@ mod tests {
     fn notices_never_hide_the_finding_that_stops_the_run() {
         let mut findings = Findings::default();
         for _ in 0..MOST_FINDINGS + 5 {
-            let mut notice = Finding::new(codes::NO_HEADER, "");
+            let mut notice = Finding::new(codes::NO_HEADER, Bilingual::default());
             notice.grade = Grade::Notice;
             findings.push(notice);
         }
         assert!(!findings.stop());
-        findings.push(Finding::new(codes::MERGED, ""));
+        findings.push(Finding::new(codes::MERGED, Bilingual::default()));
         assert!(findings.stop());
         assert_eq!(findings.list.last().unwrap().code, codes::MERGED);
         assert_eq!(

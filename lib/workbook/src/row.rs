@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use ecf::{Node, Violation};
-use ecf_language::Bilingual;
+use ecf_language::{Bilingual, say};
 
 use crate::cell::{self, Value};
 use crate::columns::{At, Columns};
@@ -61,17 +61,24 @@ pub(crate) fn assign(sheet: &Sheet, columns: &Columns, findings: &mut Findings) 
                 && let Some(row) = first_cell()
             {
                 let message = if Columns::is_no_field(header) {
-                    format!("{header} stands for a group of fields and has no value of its own: leave its cells empty")
+                    say!(
+                        "{header} stands for a group of fields and has no value of its own: leave its cells empty",
+                        "{header} representa un grupo de campos y no tiene valor propio: deje sus celdas vacías"
+                    )
                 } else {
-                    format!("{header} is no field of this sheet, and row {row} has a value in its column")
+                    say!(
+                        "{header} is no field of this sheet, and row {row} has a value in its column",
+                        "{header} no es un campo de esta hoja y la fila {row} tiene un valor en su columna"
+                    )
                 };
                 findings.push(at(Finding::new(codes::UNKNOWN_HEADER, message)));
             }
             continue;
         };
         if let Some(other) = taken.insert(place.clone(), *column) {
-            let message = format!(
+            let message = say!(
                 "{header} is also the header of column {}: one of both is wrong",
+                "{header} es también el encabezado de la columna {}: uno de los dos está mal",
                 crate::finding::letters(other)
             );
             findings.push(at(Finding::new(codes::HEADER_TWICE, message)));
@@ -105,7 +112,10 @@ impl Row {
                 _ => finding,
             };
             let Some(header) = header else {
-                let message = "the cell has a value, and its column has no header: header and rows are shifted, or the cell does not belong here";
+                let message = say!(
+                    "the cell has a value, and its column has no header: header and rows are shifted, or the cell does not belong here",
+                    "la celda tiene un valor y su columna no tiene encabezado: el encabezado y las filas están corridos, o la celda no va aquí"
+                );
                 findings.push(shown(at(Finding::new(codes::NO_HEADER, message))));
                 continue;
             };
@@ -215,12 +225,12 @@ impl Row {
     }
 
     /// A finding about the row.
-    pub(crate) fn finding(&self, code: &'static str, message: impl Into<String>) -> Finding {
+    pub(crate) fn finding(&self, code: &'static str, message: Bilingual) -> Finding {
         Finding::new(code, message).in_sheet(&self.sheet).in_row(self.number)
     }
 
     /// A finding about the cell below a header, or about its absence.
-    pub(crate) fn finding_at(&self, header: &str, code: &'static str, message: impl Into<String>) -> Finding {
+    pub(crate) fn finding_at(&self, header: &str, code: &'static str, message: Bilingual) -> Finding {
         let same = |(_, other): &(&u32, &String)| other.eq_ignore_ascii_case(header);
         let (column, header) = match self.headers.iter().find(same) {
             Some((column, spelling)) => (Some(*column), spelling.as_str()),
@@ -248,7 +258,7 @@ impl Row {
             Some(header) => Finding {
                 grade: violation.grade,
                 message: Box::new(violation.message),
-                ..self.finding_at(&header, violation.code, "")
+                ..self.finding_at(&header, violation.code, Bilingual::default())
             },
             None => {
                 let message = match violation.path.as_slice() {
@@ -258,7 +268,7 @@ impl Row {
                 Finding {
                     grade: violation.grade,
                     message: Box::new(message),
-                    ..self.finding(violation.code, "")
+                    ..self.finding(violation.code, Bilingual::default())
                 }
             }
         }

@@ -77,6 +77,8 @@ pub struct Entry {
     pub tries: u32,
     /// What became of it.
     pub state: RowState,
+    /// Whether its receipt has the number: then only that receipt can be sent again.
+    pub is_numbered: bool,
 }
 
 impl Entry {
@@ -175,6 +177,9 @@ pub enum Refused {
     /// The row may have arrived.
     #[error("the row may have arrived at the authority: the operator has to find out before the run goes on")]
     OutcomeUnknown,
+    /// The row was not sent, and its receipt has the number that the workbook prescribes.
+    #[error("the row's receipt has its number already: the operator has to retry it before the run goes on")]
+    Numbered,
     /// The command does not fit the state.
     #[error("the run is not in a state in which this can be done")]
     WrongState,
@@ -194,7 +199,9 @@ pub fn command(state: RunState, entries: &[Entry], uploaded: bool, command: Comm
         (Command::ConfirmUploads, RunState::AwaitsUploads) => Ok(to(RunState::Running, None, true)),
         (Command::Continue, RunState::Stopped(stop)) => {
             // The operator may have resolved the row since.
-            match entries.get(stop.entry).map(|entry| entry.state) {
+            let entry = entries.get(stop.entry);
+            match entry.map(|entry| entry.state) {
+                Some(RowState::NotSent) if entry.is_some_and(|entry| entry.is_numbered) => Err(Refused::Numbered),
                 Some(RowState::NotSent) => Ok(to(RunState::Running, Some(stop.entry), uploaded)),
                 Some(RowState::OutcomeUnknown) => Err(Refused::OutcomeUnknown),
                 Some(RowState::Rejected) | None => Err(Refused::Reset),
@@ -231,6 +238,7 @@ mod tests {
             awaits: None,
             tries: 0,
             state: RowState::Waiting,
+            is_numbered: false,
         }
     }
 
@@ -379,6 +387,25 @@ mod tests {
         }
         world.ask(Command::Continue).unwrap();
         assert_eq!(world.step(false), Next::Send(1));
+    }
+
+    #[test]
+    fn a_row_whose_receipt_is_numbered_waits_for_the_operator() {
+        let mut entries = entries();
+        let stopped = RunState::Stopped(Stop {
+            entry: 0,
+            cause: Cause::NotSent,
+        });
+        entries[0].state = RowState::NotSent;
+        entries[0].is_numbered = true;
+        assert_eq!(
+            command(stopped, &entries, false, Command::Continue),
+            Err(Refused::Numbered)
+        );
+        // The operator retried the receipt.
+        entries[0].state = RowState::Sent;
+        let change = command(stopped, &entries, false, Command::Continue).unwrap();
+        assert_eq!((change.state, change.retry), (RunState::Running, None));
     }
 
     proptest! {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use calamine::{DataRef, ExcelDateTime, ExcelDateTimeType, Reader as _};
+use ecf_language::{Bilingual, say};
 
 use crate::cell::{NumberFormat, Value};
 use crate::file::{Book, unreadable};
@@ -62,14 +63,20 @@ pub(crate) fn read(book: &mut Book<'_>, name: &str, key: &str, findings: &mut Fi
     }
     let headers = headers(&mut rows, name, key).map_err(at)?;
     if rows.is_empty() {
-        let message = format!("{name} has a header and no rows");
+        let message = say!(
+            "{name} has a header and no rows",
+            "{name} tiene encabezado y ninguna fila"
+        );
         return Err(at(Finding::new(codes::NO_ROWS, message)));
     }
     let merged = book
         .merge_cells_by_sheet_name(name)
         .map_err(|error| at(unreadable(&error)))?;
     if merged.len() > MOST_REGIONS {
-        let message = format!("{name} has more than {MOST_REGIONS} merged regions: undo the merging");
+        let message = say!(
+            "{name} has more than {MOST_REGIONS} merged regions: undo the merging",
+            "{name} tiene más de {MOST_REGIONS} regiones combinadas: sepárelas"
+        );
         return Err(at(Finding::new(codes::MERGED, message)));
     }
     for region in merged {
@@ -118,7 +125,10 @@ fn within_bounds(rows: &Filled, count: usize, name: &str) -> Result<(), Finding>
     if rows.len() <= MOST_ROWS + 1 && count <= MOST_CELLS {
         return Ok(());
     }
-    let message = format!("{name} has more than {MOST_ROWS} rows, or {MOST_CELLS} cells with content");
+    let message = say!(
+        "{name} has more than {MOST_ROWS} rows, or {MOST_CELLS} cells with content",
+        "{name} tiene más de {MOST_ROWS} filas, o {MOST_CELLS} celdas con contenido"
+    );
     Err(Finding::new(codes::TOO_MANY_ROWS, message))
 }
 
@@ -138,12 +148,12 @@ fn value_of(data: &DataRef<'_>, format: NumberFormat) -> Option<Value> {
             format,
             serial: None,
         }),
-        DataRef::DateTime(date) if date.is_duration() => Some(Value::Other("a duration")),
+        DataRef::DateTime(date) if date.is_duration() => Some(Value::Other(say!("a duration", "una duración"))),
         DataRef::DateTime(date) => Some(Value::Date(*date)),
         DataRef::DateTimeIso(date) => Some(Value::Iso(date.clone())),
-        DataRef::DurationIso(_) => Some(Value::Other("a duration")),
-        DataRef::Bool(true) => Some(Value::Other("TRUE")),
-        DataRef::Bool(false) => Some(Value::Other("FALSE")),
+        DataRef::DurationIso(_) => Some(Value::Other(say!("a duration", "una duración"))),
+        DataRef::Bool(true) => Some(Value::Other(Bilingual::same("TRUE"))),
+        DataRef::Bool(false) => Some(Value::Other(Bilingual::same("FALSE"))),
         DataRef::Error(error) => Some(Value::Error(error.to_string())),
     }
 }
@@ -189,10 +199,16 @@ fn headers(rows: &mut Filled, name: &str, key: &str) -> Result<BTreeMap<u32, Str
     }
     if let Some((row, _)) = rows.iter().find(|(_, cells)| is_header(cells)) {
         let row = row + 1;
-        let message = format!("the header of {name} is in row {row}, it must be in row 1: remove the rows above");
+        let message = say!(
+            "the header of {name} is in row {row}, it must be in row 1: remove the rows above",
+            "el encabezado de {name} está en la fila {row} y debe estar en la fila 1: quite las filas de arriba"
+        );
         return Err(Finding::new(codes::HEADER_SHIFTED, message).in_row(row));
     }
-    let message = format!("no column of {name} has the header {key} in row 1: download the workbook again");
+    let message = say!(
+        "no column of {name} has the header {key} in row 1: download the workbook again",
+        "ninguna columna de {name} tiene el encabezado {key} en la fila 1: descargue el libro otra vez"
+    );
     Err(Finding::new(codes::NO_COLUMN, message).in_row(1))
 }
 
@@ -225,8 +241,9 @@ fn judge_region(
         return;
     }
     let letters = crate::finding::letters;
-    let message = format!(
+    let message = say!(
         "the cells {}{}:{}{} are merged, so one value stands for several cells: undo the merging and fill in each cell",
+        "las celdas {}{}:{}{} están combinadas, así que un valor está por varias celdas: sepárelas y llene cada una",
         letters(first_column),
         first_row + 1,
         letters(last_column),

@@ -6,6 +6,7 @@ use ecf::messages::{Rfce, SecurityCodeError};
 use ecf::rules::{OnConditional, judge};
 use ecf::totals::IscRates;
 use ecf::{Amounts, Draft, Ecf, Encf, Environment, Fecha, FechaHora, Node, Numbered, ReceiptType, Rnc, Violation};
+use ecf_language::{Bilingual, Say, say};
 
 use crate::columns::{Columns, RECEIPT, SUMMARY};
 use crate::compare::{self, Difference, Unreadable};
@@ -216,8 +217,9 @@ fn numbers(rows: &[Row]) -> HashSet<String> {
 fn sheet_named(book: &file::Book<'_>, wanted: &str) -> Result<String, Finding> {
     use calamine::Reader as _;
     sheet::find(book, wanted).ok_or_else(|| {
-        let message = format!(
+        let message = say!(
             "the workbook has no sheet {wanted}, only {}: download it again from the portal",
+            "el libro no tiene la hoja {wanted}, solo {}: descárguelo otra vez del portal",
             book.sheet_names().join(", ")
         );
         Finding::new(codes::NO_SHEET, message)
@@ -248,12 +250,12 @@ fn receipt(row: Row, criteria: &Criteria, rates: &IscRates, findings: &mut Findi
             } else {
                 ecf::codes::UNKNOWN_TYPE
             };
-            findings.push(row.finding_at("TipoeCF", code, unknown.to_string()));
+            findings.push(row.finding_at("TipoeCF", code, unknown.say()));
             return None;
         }
     };
     let Some(encf) = row.text(NUMBER) else {
-        let message = "the row has no number";
+        let message = say!("the row has no number", "la fila no tiene número");
         findings.push(row.finding_at(NUMBER, ecf::codes::MISSING, message));
         return None;
     };
@@ -285,7 +287,7 @@ fn receipt(row: Row, criteria: &Criteria, rates: &IscRates, findings: &mut Findi
             return None;
         }
         Err(error) => {
-            findings.push(row.finding_at(NUMBER, ecf::codes::NOT_AN_ENCF, error.to_string()));
+            findings.push(row.finding_at(NUMBER, ecf::codes::NOT_AN_ENCF, error.say()));
             return None;
         }
     };
@@ -315,8 +317,10 @@ fn summary(row: Row, criteria: &Criteria, findings: &mut Findings) -> Option<Sum
         }
     };
     if let Some(code) = row.text(SECURITY_CODE) {
-        let message =
-            format!("{SECURITY_CODE} {code} is prescribed, but it follows from the signature: expected is #e");
+        let message = say!(
+            "{SECURITY_CODE} {code} is prescribed, but it follows from the signature: expected is #e",
+            "{SECURITY_CODE} {code} está prescrito, pero resulta de la firma: se esperaba #e"
+        );
         findings.push(row.finding_at(SECURITY_CODE, codes::WOULD_DIFFER, message));
     }
     let encf = summary.encabezado.id_doc.encf?;
@@ -330,16 +334,23 @@ pub(crate) fn would_differ(row: &Row, differences: Result<Vec<Difference>, Unrea
     let differences = match differences {
         Ok(differences) => differences,
         Err(unreadable) => {
-            findings.push(row.finding(codes::WOULD_DIFFER, unreadable.to_string()));
+            let message = Bilingual::of(&unreadable, "no se puede leer el documento que se enviaría");
+            findings.push(row.finding(codes::WOULD_DIFFER, message));
             return;
         }
     };
     for difference in differences {
-        let written = difference.written.as_deref().unwrap_or("nothing");
-        let message = format!(
-            "{} would be sent as {written:?}, which is not what the cell says",
-            difference.path
-        );
+        let path = &difference.path;
+        let message = match &difference.written {
+            Some(written) => say!(
+                "{path} would be sent as {written:?}, which is not what the cell says",
+                "{path} se enviaría como {written:?}, que no es lo que dice la celda"
+            ),
+            None => say!(
+                "{path} would not be sent, but the cell has a value",
+                "{path} no se enviaría, pero la celda tiene un valor"
+            ),
+        };
         let mut finding = row.finding(codes::WOULD_DIFFER, message);
         finding.column = difference.column.map(Into::into);
         finding.header = difference.header.map(Into::into);
@@ -358,8 +369,10 @@ fn judge_key(row: &Row, findings: &mut Findings) {
         row.text(NUMBER).unwrap_or_default()
     );
     if *key != expected {
-        let message =
-            format!("CasoPrueba is {key}, but RNCEmisor and {NUMBER} of the row are {expected}: the cells are shifted");
+        let message = say!(
+            "CasoPrueba is {key}, but RNCEmisor and {NUMBER} of the row are {expected}: the cells are shifted",
+            "CasoPrueba es {key}, pero RNCEmisor y {NUMBER} de la fila son {expected}: las celdas están corridas"
+        );
         findings.push(row.finding_at("CasoPrueba", codes::OTHER_KEY, message).with_cell(key));
     }
 }
@@ -368,8 +381,10 @@ pub(crate) fn judge_company(row: &Row, criteria: &Criteria, header: &str, findin
     if let (Some(company), Some(given)) = (&criteria.company, row.text(header))
         && given != company.as_str()
     {
-        let message =
-            format!("{header} is {given}, but the company of this key is {company}: it is another company's workbook");
+        let message = say!(
+            "{header} is {given}, but the company of this key is {company}: it is another company's workbook",
+            "{header} es {given}, pero la empresa de esta clave es {company}: el libro es de otra empresa"
+        );
         findings.push(row.finding_at(header, codes::OTHER_COMPANY, message));
     }
 }
@@ -382,7 +397,10 @@ fn judge_numbers(suite: &Suite, findings: &mut Findings) {
         let mut seen = HashMap::new();
         for (encf, row) in rows {
             if let Some(other) = seen.insert(encf, row.number) {
-                let message = format!("{encf} is also the number of row {other}");
+                let message = say!(
+                    "{encf} is also the number of row {other}",
+                    "{encf} también es el número de la fila {other}"
+                );
                 findings.push(row.finding_at(NUMBER, codes::NUMBER_TWICE, message));
             }
         }
@@ -404,19 +422,29 @@ fn judge_references(suite: &Suite, known: &Known, findings: &mut Findings) {
             {
                 continue;
             }
-            let message =
-                "the receipt that the note modifies is no row of this workbook, so the authority does not know it";
+            let message = say!(
+                "the receipt that the note modifies is no row of this workbook, so the authority does not know it",
+                "el comprobante que la nota modifica no es una fila de este libro, así que la DGII no lo conoce"
+            );
             findings.push(row.finding_at("NCFModificado", codes::NO_REFERENCE, message));
             continue;
         };
         if suite.modified(note.encf()).count() == suite.receipts.len() {
-            let message = "the notes modify each other in a circle";
+            let message = say!(
+                "the notes modify each other in a circle",
+                "las notas se modifican entre sí en un círculo"
+            );
             findings.push(row.finding_at("NCFModificado", codes::NO_REFERENCE, message));
         }
         let issued = modified.numbered.fecha_emision();
         let reference = &note.numbered.document().informacion_referencia;
         if reference.fecha_ncf_modificado != Some(issued) {
-            let message = format!("{} was issued on {issued}, in row {}", modified.encf(), modified.row());
+            let message = say!(
+                "{} was issued on {issued}, in row {}",
+                "{} se emitió el {issued}, en la fila {}",
+                modified.encf(),
+                modified.row()
+            );
             findings.push(row.finding_at("FechaNCFModificado", codes::OTHER_REFERENCE_DATE, message));
         }
     }
@@ -431,8 +459,9 @@ fn judge_summaries(suite: &Suite, known: &Known, findings: &mut Findings) {
         .collect();
     for receipt in &small {
         if !known.summaries.contains(&receipt.encf().to_string()) {
-            let message = format!(
+            let message = say!(
                 "{} is a consumer invoice below RD$250,000.00 and has no row in the sheet {SUMMARIES}",
+                "{} es una factura de consumo menor de RD$250,000.00 y no tiene fila en la hoja {SUMMARIES}",
                 receipt.encf()
             );
             findings.push(receipt.row.finding_at(NUMBER, codes::NO_SUMMARY, message));
@@ -445,8 +474,9 @@ fn judge_summaries(suite: &Suite, known: &Known, findings: &mut Findings) {
             if is_broken && known.receipts.contains(&summary.encf.to_string()) {
                 continue;
             }
-            let message = format!(
+            let message = say!(
                 "{} is no consumer invoice below RD$250,000.00 of the sheet {RECEIPTS}",
+                "{} no es una factura de consumo menor de RD$250,000.00 de la hoja {RECEIPTS}",
                 summary.encf
             );
             findings.push(row.finding_at(NUMBER, codes::NO_FULL_INVOICE, message));
@@ -455,16 +485,18 @@ fn judge_summaries(suite: &Suite, known: &Known, findings: &mut Findings) {
         let header = &summary.summary.encabezado;
         let total = receipt.numbered.monto_total();
         if header.totales.monto_total.as_ref() != Some(total) {
-            let message = format!(
+            let message = say!(
                 "the full invoice in row {} of {RECEIPTS} has the total {total}",
+                "la factura completa en la fila {} de {RECEIPTS} tiene el total {total}",
                 receipt.row()
             );
             findings.push(row.finding_at("MontoTotal", codes::SUMMARY_DIFFERS, message));
         }
         let issued = receipt.numbered.fecha_emision();
         if header.emisor.fecha_emision != Some(issued) {
-            let message = format!(
+            let message = say!(
                 "the full invoice in row {} of {RECEIPTS} has the date {issued}",
+                "la factura completa en la fila {} de {RECEIPTS} tiene la fecha {issued}",
                 receipt.row()
             );
             findings.push(row.finding_at("FechaEmision", codes::SUMMARY_DIFFERS, message));

@@ -36,6 +36,7 @@ fn expect(bytes: &[u8], code: &str, place: &str) {
     let sheet = first.sheet.as_deref().unwrap_or_default();
     assert_eq!(format!("{sheet}/{row}/{header}"), place, "{first:#?}");
     assert!(first.message.en.len() > 15, "{first:#?}");
+    assert_ne!(first.message.en, first.message.es, "{first:#?}");
     assert_eq!(
         header.is_empty(),
         first.column.is_none() || first.code == codes::NO_HEADER,

@@ -318,6 +318,10 @@ async fn two_runs(walk: &mut Walk<'_>, system: &System, company: &Value, caller:
     let refused = command("continue").await;
     walk.pin("run-row-numbered", "POST", &go_on, refused, 409);
     let stopped = caller.get(path.strip_prefix("/api/v1").unwrap()).await.expect(200);
+    assert!(
+        stopped["next"].as_str().unwrap().contains("retry_failed"),
+        "{stopped:#}"
+    );
     operate(
         system,
         &json!({

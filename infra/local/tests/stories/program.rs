@@ -88,6 +88,13 @@ impl Program {
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output.stderr)))
     }
 
+    /// Runs `ecf-local certify` against this program: its exit code, and what it prints.
+    pub(crate) fn certify(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        let output = run(&[&["certify", "--data", &self.data], arguments].concat());
+        let printed = text(&output.stdout) + &text(&output.stderr);
+        (output.status.code(), printed)
+    }
+
     /// Kills the program with SIGKILL, without a shutdown.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();

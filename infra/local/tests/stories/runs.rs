@@ -28,6 +28,15 @@ fn workbook(name: &str) -> Option<Vec<u8>> {
     bytes
 }
 
+/// The path of a workbook of the authority; `None` without the folder beside this repository.
+fn path(name: &str) -> Option<String> {
+    workbook(name)?;
+    Some(format!(
+        "{}/../../../shared/certification/{name}",
+        env!("CARGO_MANIFEST_DIR")
+    ))
+}
+
 /// The program, whose waits for verdicts are a fifth.
 fn start(folder: &Path) -> Program {
     Program::with(folder, &["--speed", "5"])
@@ -68,39 +77,7 @@ impl Books {
 
     /// What the simulated portal prescribes.
     fn data_test(&self) -> Value {
-        let mut ecf = BTreeMap::new();
-        for receipt in self
-            .suite
-            .receipts
-            .iter()
-            .filter(|one| !one.numbered().goes_as_summary())
-        {
-            let header = &receipt.numbered().document().encabezado;
-            let name = header.emisor.razon_social_emisor.as_ref().unwrap().to_string();
-            let cells = json!({
-                "Encabezado/Totales/MontoTotal": receipt.numbered().monto_total().to_string(),
-                "Encabezado/Emisor/RazonSocialEmisor": name,
-            });
-            ecf.insert(receipt.encf().to_string(), cells);
-        }
-        let mut rfce = BTreeMap::new();
-        for summary in &self.suite.summaries {
-            let written = summary.with_security_code("000000").unwrap().encabezado;
-            let cells = json!({
-                "Encabezado/Totales/MontoTotal": written.totales.monto_total.unwrap().to_string(),
-                // Another one than in the full invoice.
-                "Encabezado/Emisor/RazonSocialEmisor": written.emisor.razon_social_emisor.unwrap().to_string(),
-            });
-            rfce.insert(summary.encf().to_string(), cells);
-        }
-        let mut acecf = BTreeMap::new();
-        for approval in &self.approvals.approvals {
-            let details = &approval.acecf().detalle_aprobacion_comercial;
-            let at = details.fecha_hora_aprobacion_comercial.as_ref().unwrap().to_string();
-            let cells = json!({ "DetalleAprobacionComercial/FechaHoraAprobacionComercial": at });
-            acecf.insert(approval.encf().to_string(), cells);
-        }
-        json!({ "ecf": ecf, "rfce": rfce, "acecf": acecf })
+        ecf_local::data_test(&self.suite, Some(&self.approvals)).unwrap()
     }
 }
 
@@ -369,5 +346,91 @@ async fn ten_kills_in_the_middle_send_nothing_twice() {
         office = office.after_restart(&program);
     }
     office.to_the_end(&begun, &books).await;
+    program.interrupt();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_command_runs_both_suites_to_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = start(folder.path());
+    for name in ["suite-1", "suite-2"] {
+        let (Some(ecf), Some(acecf)) = (path(&format!("{name}-ecf.xlsx")), path(&format!("{name}-acecf.xlsx"))) else {
+            return;
+        };
+        let out = folder.path().join(format!("{name}.zip"));
+        let arguments = [&ecf, "--approvals", &acecf, "--out", out.to_str().unwrap()];
+        let (code, printed) = program.certify(&arguments);
+        assert_eq!(code, Some(0), "{printed}");
+        assert!(printed.contains("full invoices in the portal; done"), "{printed}");
+        let rows: Vec<_> = printed.lines().filter(|line| line.contains("  accepted  ")).collect();
+        assert!(
+            printed.contains(&format!("{0} of {0} rows accepted", rows.len())),
+            "{printed}"
+        );
+        let files = ZipArchive::new(Cursor::new(std::fs::read(&out).unwrap())).unwrap();
+        assert!(files.len() > 4, "{}", files.len());
+
+        // The same command shows the run that has ended.
+        let (code, printed) = program.certify(&arguments);
+        assert_eq!(code, Some(0), "{printed}");
+        assert!(printed.contains("of these workbooks goes on"), "{printed}");
+    }
+    program.interrupt();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_says_why_a_run_stopped_and_begins_anew() {
+    let Some(books) = Books::read("suite-1") else { return };
+    let ecf = path("suite-1-ecf.xlsx").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let program = start(folder.path());
+    let rejected = books.suite.order()[16].encf.to_string();
+    let fault = json!({
+        "service": "recepcion", "encf": rejected, "fault": "reject", "codigo": "1209",
+        "mensaje": "La secuencia ya fue utilizada.", "times": 1,
+    });
+    program.caller().control(Method::POST, "faults", &fault).await;
+    let out = folder.path().join("files.zip");
+    let arguments = [&ecf, "--out", out.to_str().unwrap()];
+    for _ in 0..2 {
+        let (code, printed) = program.certify(&arguments);
+        assert_eq!(code, Some(1), "{printed}");
+        assert!(printed.contains("16 of "), "{printed}");
+        assert!(
+            printed.contains(&format!("stopped (rejected) at ecf {rejected}")),
+            "{printed}"
+        );
+        assert!(
+            printed.contains("La secuencia ya fue utilizada.") && printed.contains("--again"),
+            "{printed}"
+        );
+    }
+    let (code, printed) = program.certify(&[&arguments[..], &["--again"]].concat());
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(out.exists());
+    program.interrupt();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_names_the_cells_of_a_broken_workbook() {
+    let Some(ecf) = path("suite-1-ecf.xlsx") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let program = start(folder.path());
+    let text = folder.path().join("suite.xlsx");
+    std::fs::write(&text, "a,b,c").unwrap();
+    let (code, printed) = program.certify(&[text.to_str().unwrap()]);
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(
+        printed.contains("suite.xlsx: 1 finding; nothing was sent") && printed.contains("[LIBRO-02]"),
+        "{printed}"
+    );
+    // The service refuses the workbook of another company: the demo company's.
+    let demo = program.caller();
+    let (code, printed) = program.certify(&[&ecf, "--url", &demo.base_url, "--key", &demo.key]);
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(
+        printed.contains("sheet ECF, row 2, ") && printed.contains("[FILA-08]"),
+        "{printed}"
+    );
     program.interrupt();
 }

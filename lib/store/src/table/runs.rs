@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 
+use ecf_language::Bilingual;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
@@ -34,6 +35,8 @@ const STEP: &str = "step";
 const STOP_ENTRY: &str = "stop_entry";
 const STOP_CAUSE: &str = "stop_cause";
 const STOP_WORDS: &str = "stop_words";
+/// The same in Spanish.
+const STOP_WORDS_ES: &str = "stop_words_es";
 const UPLOADED: &str = "uploaded";
 const TRIES: &str = "tries";
 const RECEIPTS: &str = "receipts";
@@ -115,7 +118,7 @@ pub struct RunStop {
     pub entry: u32,
     pub cause: StopCause,
     /// The reason in a sentence, if the row has no record that shows it.
-    pub words: Option<String>,
+    pub words: Option<Bilingual>,
 }
 
 /// The part of a run that changes.
@@ -280,12 +283,14 @@ impl Table {
 
 fn change(scope: &Scope, seen: &Run, progress: &RunProgress, now: Timestamp) -> Change {
     let stop = progress.stop.as_ref();
+    let words = stop.and_then(|stop| stop.words.as_ref());
     let change = Change::of(keys::run(scope, &seen.id))
         .set(STATE, text(progress.state.as_str()))
         .set(STEP, number(seen.step + 1))
         .set_or_remove(STOP_ENTRY, stop.map(|stop| number(stop.entry)))
         .set_or_remove(STOP_CAUSE, stop.map(|stop| text(stop.cause.as_str())))
-        .set_or_remove(STOP_WORDS, stop.and_then(|stop| stop.words.as_ref()).map(text))
+        .set_or_remove(STOP_WORDS, words.map(|words| text(&words.en)))
+        .set_or_remove(STOP_WORDS_ES, words.map(|words| text(&words.es)))
         .set(UPLOADED, flag(progress.uploaded))
         .set_or_remove(TRIES, tries(progress))
         .set_some(ENDED_AT, ended_at(progress, now).map(instant))
@@ -327,13 +332,25 @@ fn item(scope: &Scope, new: &Run) -> super::item::Item {
         .build()
 }
 
+/// The reason of a stop; in English alone if an earlier version stored it.
+fn words(stored: &Stored) -> Result<Option<Bilingual>, StoreError> {
+    let Some(english) = stored.opt_str(STOP_WORDS)? else {
+        return Ok(None);
+    };
+    let spanish = stored.opt_str(STOP_WORDS_ES)?.unwrap_or(english);
+    Ok(Some(Bilingual {
+        en: english.to_owned().into(),
+        es: spanish.to_owned().into(),
+    }))
+}
+
 fn read(stored: &Stored) -> Result<Run, StoreError> {
     let cause = stored.opt_one_of(STOP_CAUSE, &StopCause::ALL, StopCause::as_str)?;
     let stop = match (stored.opt_parse(STOP_ENTRY)?, cause) {
         (Some(entry), Some(cause)) => Some(RunStop {
             entry,
             cause,
-            words: stored.opt_str(STOP_WORDS)?.map(str::to_owned),
+            words: words(stored)?,
         }),
         _ => None,
     };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ecf_language::say;
 use ecf_store::{
     ContentHash,
     runs::{Run, RunBegun, RunProgress, RunState, RunStop, StopCause},
@@ -31,7 +32,7 @@ fn stopped(cause: StopCause) -> RunProgress {
         stop: Some(RunStop {
             entry: 16,
             cause,
-            words: Some("no certificate".to_owned()),
+            words: Some(say!("no certificate", "sin certificado")),
         }),
         uploaded: false,
         tries: BTreeMap::from([(3, 1), (16, 2)]),

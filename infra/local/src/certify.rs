@@ -1,0 +1,207 @@
+//! `ecf-local certify`: a certification run to its end, on the local system or on a deployment.
+//!
+//! The service does the work. This program begins the run under a key that follows from the workbooks, so it may be
+//! stopped at any moment: the run goes on, and the same command shows it again.
+
+mod local;
+mod service;
+mod show;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use ecf_runtime::Error;
+use sha2::{Digest, Sha256};
+
+use crate::options::{Certify, Place};
+use local::Portal;
+pub use local::data_test;
+use service::{Begun, Run, Service};
+use show::Bar;
+
+/// Exit code when a person has to upload the files in the portal.
+const WAITS_FOR_A_PERSON: u8 = 2;
+/// The wait between two looks at the run.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// The workbooks of a run.
+struct Workbooks {
+    receipts: Part,
+    approvals: Option<Part>,
+}
+
+/// A file that is sent.
+#[derive(Clone)]
+struct Part {
+    name: String,
+    bytes: Vec<u8>,
+}
+
+impl Part {
+    fn read(path: &Path) -> Result<Self, Error> {
+        let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self { name, bytes })
+    }
+}
+
+impl Workbooks {
+    fn read(options: &Certify) -> Result<Self, Error> {
+        Ok(Self {
+            receipts: Part::read(&options.workbook)?,
+            approvals: options.approvals.as_deref().map(Part::read).transpose()?,
+        })
+    }
+
+    /// The start of the idempotency keys of all runs of these workbooks.
+    fn key(&self) -> String {
+        let mut hash = Sha256::new();
+        for part in std::iter::once(&self.receipts).chain(&self.approvals) {
+            hash.update(Sha256::digest(&part.bytes));
+        }
+        format!("certify-{}", &hex::encode(hash.finalize())[..32])
+    }
+}
+
+/// Begins the run of these workbooks, or continues it, and follows it until it ends or waits for a person.
+///
+/// # Errors
+///
+/// When a file cannot be read, no system is running, or the service cannot be reached.
+pub async fn certify(options: &Certify) -> Result<ExitCode, Error> {
+    let books = Workbooks::read(options)?;
+    let (service, portal) = match &options.place {
+        Place::Deployment { url, key } => (Service::new(url, key)?, None),
+        Place::Local { data } => match Portal::open(&books, options, data).await? {
+            Ok((service, portal)) => (service, Some(portal)),
+            Err((part, findings)) => return show::findings(&part.name, &findings),
+        },
+    };
+    let office = Office {
+        options,
+        service,
+        portal,
+    };
+    match office.begin(&books).await? {
+        Begun::Run(run) => office.follow(run).await,
+        Begun::Refused { part, findings } => {
+            let name = match (part.as_str(), &books.approvals) {
+                ("approvals", Some(approvals)) => &approvals.name,
+                _ => &books.receipts.name,
+            };
+            show::findings(name, &findings)
+        }
+    }
+}
+
+struct Office<'o> {
+    options: &'o Certify,
+    service: Service,
+    /// The simulated portal, of the local system.
+    portal: Option<Portal>,
+}
+
+impl Office<'_> {
+    async fn begin(&self, books: &Workbooks) -> Result<Begun, Error> {
+        let (key, runs) = (books.key(), self.service.runs().await?);
+        let earlier: Vec<_> = runs
+            .iter()
+            .filter(|run| run.idempotency_key.starts_with(&key))
+            .collect();
+        if let (Some(newest), false) = (earlier.first(), self.options.again) {
+            say(&format!("run {} of these workbooks goes on", newest.run_id))?;
+            let run = self.service.run(&newest.run_id).await?;
+            let can_continue = run.status == "stopped" && !run.is_rejected();
+            let continued = if can_continue {
+                self.service.command(&run, "continue").await?
+            } else {
+                Ok(run)
+            };
+            return continued.map(Begun::Run).map_err(Into::into);
+        }
+        let is_open = runs.iter().any(|run| run.is_open());
+        if let (Some(portal), false) = (&self.portal, is_open) {
+            portal.prescribe(&self.service).await?;
+        }
+        let key = match earlier.len() {
+            0 => key,
+            runs => format!("{key}-{}", runs + 1),
+        };
+        let begun = self.service.begin(&key, self.options.environment, books).await?;
+        if let Begun::Run(run) = &begun {
+            for notice in &run.notices {
+                say(&format!("notice: {notice}"))?;
+            }
+            say(&format!(
+                "run {} has {} rows. Ctrl-C does not stop it; the same command shows it again.",
+                run.run_id, run.counts.rows
+            ))?;
+        }
+        Ok(begun)
+    }
+
+    async fn follow(&self, mut run: Run) -> Result<ExitCode, Error> {
+        let bar = Bar::new();
+        let mut uploaded = self.options.uploaded;
+        loop {
+            bar.show(&run);
+            match run.status.as_str() {
+                "running" => tokio::time::sleep(LOOK).await,
+                "awaits_uploads" => {
+                    let files = self.service.files(&run).await?;
+                    if let (Some(portal), Some(files)) = (&self.portal, &files) {
+                        let count = portal.upload(&self.service, files).await?;
+                        bar.say(&format!(
+                            "the run waits for a person, who uploads {count} full invoices in the portal; done in the simulated portal"
+                        ));
+                        uploaded = true;
+                    }
+                    if !uploaded {
+                        bar.end();
+                        show::table(&run)?;
+                        self.keep(&run, files)?;
+                        say(&format!("{}\nThen start the same command with --uploaded.", run.next))?;
+                        return Ok(ExitCode::from(WAITS_FOR_A_PERSON));
+                    }
+                    run = self.service.command(&run, "confirm-uploads").await??;
+                    uploaded = false;
+                    continue;
+                }
+                _ => break,
+            }
+            run = self.service.run(&run.run_id).await?;
+        }
+        bar.end();
+        show::table(&run)?;
+        if run.status == "finished" {
+            let files = self.service.files(&run).await?;
+            self.keep(&run, files)?;
+            say(&run.next)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        show::stop(&run)?;
+        if run.is_rejected() || run.status == "abandoned" {
+            say("To send the same workbooks in a new run, start the command with --again.")?;
+        } else {
+            say("Then start the same command; it continues the run.")?;
+        }
+        Ok(ExitCode::FAILURE)
+    }
+
+    /// Writes the files that a person uploads, if there are any.
+    fn keep(&self, run: &Run, files: Option<Vec<u8>>) -> Result<(), Error> {
+        let Some(files) = files else {
+            return say("The run has no full invoices, so nothing is to be uploaded in the portal.");
+        };
+        let default = || PathBuf::from(format!("certificacion-{}.zip", run.run_id));
+        let path = self.options.out.clone().unwrap_or_else(default);
+        std::fs::write(&path, files).map_err(|error| format!("{}: {error}", path.display()))?;
+        say(&format!("{}: the files to upload in the portal", path.display()))
+    }
+}
+
+fn say(text: &str) -> Result<(), Error> {
+    Ok(writeln!(std::io::stdout().lock(), "{text}")?)
+}
