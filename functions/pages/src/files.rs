@@ -2,8 +2,8 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-RFUEZK6D.js",
-        include_bytes!("../assets/console/chunk-RFUEZK6D.js.gz"),
+        "chunk-HO7BBM5H.js",
+        include_bytes!("../assets/console/chunk-HO7BBM5H.js.gz"),
     ),
     (
         "console-VBJO3QPC.css",
@@ -14,15 +14,15 @@ pub(crate) const FILES: &[(&str, &[u8])] = &[
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-3P42B45C.js",
-        include_bytes!("../assets/console/later-3P42B45C.js.gz"),
+        "later-ABJWSJFA.js",
+        include_bytes!("../assets/console/later-ABJWSJFA.js.gz"),
     ),
     (
-        "main-X26DTDCT.js",
-        include_bytes!("../assets/console/main-X26DTDCT.js.gz"),
+        "main-DNOPPIMM.js",
+        include_bytes!("../assets/console/main-DNOPPIMM.js.gz"),
     ),
     (
-        "words.en-JK5JC3NS.js",
-        include_bytes!("../assets/console/words.en-JK5JC3NS.js.gz"),
+        "words.en-EI7OAL57.js",
+        include_bytes!("../assets/console/words.en-EI7OAL57.js.gz"),
     ),
 ];

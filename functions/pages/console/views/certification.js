@@ -13,17 +13,12 @@ import { t } from "../words.js";
 /** @typedef {any} Run */
 /** @typedef {import("../words.js").Word} Word */
 
-const RUNS = /** @type {Record<string, { tone: string, name: Word, next: Word }>} */ ({
-  running: { tone: "busy", name: "En curso", next: "Las filas se envían una después de otra. No hay nada que hacer." },
-  awaits_uploads: { tone: "warn", name: "Espera cargas", next: "Descargue los archivos, cárguelos en el portal de la DGII y confirme aquí." },
-  stopped: { tone: "bad", name: "Detenida", next: "Una fila la detuvo." },
-  finished: { tone: "ok", name: "Terminada", next: "Se aceptaron todas las filas. Siga en el portal de la DGII." },
-  abandoned: { tone: "mute", name: "Abandonada", next: "Puede iniciar otra corrida." },
-});
-const CAUSES = /** @type {Record<string, Word>} */ ({
-  rejected: "La DGII reinicia el paso: descargue libros nuevos e inicie otra corrida con ellos.",
-  not_sent: "Quite la causa por la que la fila no se envió, y continúe la corrida.",
-  outcome_unknown: "La fila pudo haber llegado: el operador lo averigua, y luego se continúa.",
+const RUNS = /** @type {Record<string, { tone: string, name: Word }>} */ ({
+  running: { tone: "busy", name: "En curso" },
+  awaits_uploads: { tone: "warn", name: "Espera cargas" },
+  stopped: { tone: "bad", name: "Detenida" },
+  finished: { tone: "ok", name: "Terminada" },
+  abandoned: { tone: "mute", name: "Abandonada" },
 });
 const ROWS = /** @type {Record<string, { tone: string, name: Word }>} */ ({
   waiting: { tone: "mute", name: "En espera" },
@@ -97,10 +92,9 @@ function One({ id, changed }) {
   const going = useAction(() => command("continue"));
   return html`<${Loaded} from=${from} rows=${8}>${(/** @type {Run} */ run) => {
     const words = RUNS[run.status];
-    const cause = run.stop && CAUSES[run.stop.cause];
     return html`<${Card} title=${t("Corrida del {time}", { time: moment(run.begun_at) })} aside=${html`<span class=${`badge ${words?.tone ?? "mute"}`}>${words ? t(words.name) : run.status}</span>`}>
       <div class="used"><meter min="0" max="100" value=${run.progress} aria-label=${t("Avance")}></meter><small>${t("{accepted} de {rows} filas aceptadas", { accepted: run.counts.accepted, rows: run.counts.rows })}</small></div>
-      <p role="status">${cause ? t(cause) : words ? t(words.next) : run.next}</p>
+      <p role="status">${run.next}</p>
       ${run.stop?.message && html`<p class="muted">${run.stop.message}</p>`}
       ${loading.problem && html`<${Trouble} problem=${loading.problem} />`}${going.problem && html`<${Trouble} problem=${going.problem} />`}
       <div class="actions left">
