@@ -226,14 +226,15 @@ async fn a_refused_transaction_costs_two_units_a_part() {
     stack.calls().reset();
     let refused = stack.table().create_company(second.clone(), None).await.unwrap();
     assert_eq!(refused, CompanyCreated::RncTaken);
-    assert_eq!(stack.calls().units().write, 4.0);
+    // Profile, owner of the RNC, and entry in the list of companies.
+    assert_eq!(stack.calls().units().write, 6.0);
     second.verified = false;
     stack.calls().reset();
     assert_eq!(
         stack.table().create_company(second, None).await.unwrap(),
         CompanyCreated::New
     );
-    assert_eq!(stack.calls().units().write, 2.0);
+    assert_eq!(stack.calls().units().write, 4.0);
 }
 
 #[tokio::test]

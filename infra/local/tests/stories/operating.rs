@@ -30,6 +30,7 @@ case "$1 $2" in
     cat "$payload" >> "$folder/payloads"
     echo >> "$folder/payloads"
     cp "$folder/answer" "$last"
+    [ ! -f "$folder/answer.next" ] || mv "$folder/answer.next" "$folder/answer"
     cat "$folder/told" ;;
 esac
 "#;
@@ -185,6 +186,30 @@ fn o3_a_stack_is_operated_through_the_program_aws() {
     let refused = on_stack(folder, "show-company --company x --stack ecf-production");
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused.stderr).contains("refused, not_found: there is no company x"));
+
+    // A check that stops says where it continues, after what it found.
+    let place = r#"{"number":{"ecf_type":"31","sequence":7}}"#;
+    write(
+        "answer",
+        &format!(r#"{{"found": {{"numbers": 200, "problems": []}}, "agrees": true, "next": {place}}}"#),
+    );
+    write(
+        "answer.next",
+        r#"{"error": {"code": "try_again", "message": "the store failed"}}"#,
+    );
+    let stopped = on_stack(folder, "check --company x --environment ecf --stack ecf-production");
+    assert_eq!(stopped.status.code(), Some(1));
+    assert!(
+        text(&stopped.stdout).contains("numbers   200"),
+        "{}",
+        text(&stopped.stdout)
+    );
+    let error = text(&stopped.stderr);
+    assert!(
+        error.contains("refused, try_again") && error.contains(&format!("continue with --at '{place}'")),
+        "{error}"
+    );
+    assert!(read("payloads").trim_end().lines().last().unwrap().contains(place));
 
     // A function that breaks answers 200 too.
     write(
