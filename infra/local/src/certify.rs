@@ -15,7 +15,7 @@ use std::time::Duration;
 use ecf_runtime::Error;
 use sha2::{Digest, Sha256};
 
-use crate::options::{Certify, Place};
+use crate::options::Certify;
 use local::Portal;
 pub use local::data_test;
 use service::{Begun, Run, Service};
@@ -65,16 +65,16 @@ impl Workbooks {
     }
 }
 
-/// Begins the run of these workbooks, or continues it, and follows it until it ends or waits for a person.
+/// Begins the run of these workbooks on a deployment or on the system of a state folder, or continues it, and follows it until it ends or waits for a person.
 ///
 /// # Errors
 ///
 /// When a file cannot be read, no system is running, or the service cannot be reached.
-pub async fn certify(options: &Certify) -> Result<ExitCode, Error> {
+pub async fn certify(options: &Certify, data: &Path) -> Result<ExitCode, Error> {
     let books = Workbooks::read(options)?;
-    let (service, portal) = match &options.place {
-        Place::Deployment { url, key } => (Service::new(url, key)?, None),
-        Place::Local { data } => match Portal::open(&books, options, data).await? {
+    let (service, portal) = match options.url.as_deref().zip(options.key.as_deref()) {
+        Some((url, key)) => (Service::new(url, key)?, None),
+        None => match Portal::open(&books, options, data).await? {
             Ok((service, portal)) => (service, Some(portal)),
             Err((part, findings)) => return show::findings(&part.name, &findings),
         },

@@ -3,9 +3,9 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
+use clap::Parser as _;
 use ecf_local::{
-    CERTIFICATE_PIN, CERTIFY_USAGE, Command, Local, OperatorArguments, RunOptions, USAGE, certificate, certify,
-    operate, variables,
+    Arguments, CERTIFICATE_PIN, Command, Local, OperatorArguments, RunOptions, certificate, certify, operate, variables,
 };
 use ecf_runtime::telemetry;
 
@@ -25,17 +25,20 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<ExitCode, ecf_runtime::Error> {
-    let command =
-        Command::parse(std::env::args_os().skip(1)).map_err(|error| format!("{error}; --help shows the usage"))?;
+    // Help and wrong arguments end here, with status 0 and 2.
+    let Arguments { options, json, command } = Arguments::parse();
     match command {
-        Command::Run { options, json } => serve(&options, json).await,
-        Command::Env { function, options } => print(&variables(&function, &options.data)?),
-        Command::Operator { arguments } => match OperatorArguments::read(&arguments) {
-            Ok(arguments) => return Ok(operate(&arguments).await?.into()),
-            // Help goes to the output, with status 0; wrong arguments to the error output, with status 2.
-            Err(usage) => usage.exit(),
-        },
-        Command::Certificate { rnc, file, options } => {
+        None => serve(&options, json).await,
+        Some(Command::Env { function }) => print(&variables(&function, &options.data)?),
+        Some(Command::Operator { mut arguments }) => {
+            // A later --data counts.
+            arguments.splice(0..0, ["--data".into(), options.data.into()]);
+            match OperatorArguments::read(&arguments) {
+                Ok(arguments) => return Ok(operate(&arguments).await?.into()),
+                Err(usage) => usage.exit(),
+            }
+        }
+        Some(Command::Certificate { rnc, file }) => {
             std::fs::write(&file, certificate(&rnc, &options.data)?)
                 .map_err(|error| format!("{}: {error}", file.display()))?;
             print(&format!(
@@ -43,11 +46,9 @@ async fn run() -> Result<ExitCode, ecf_runtime::Error> {
                 file.display()
             ))
         }
-        Command::Certify(options) => return certify(&options).await,
-        Command::CertifyHelp => print(CERTIFY_USAGE),
-        Command::Openapi { check: true } => ecf_openapi::check().map_err(Into::into),
-        Command::Openapi { check: false } => ecf_openapi::write().map_err(Into::into),
-        Command::Help => print(USAGE),
+        Some(Command::Certify(run)) => return certify(&run, &options.data).await,
+        Some(Command::Openapi { check: true }) => ecf_openapi::check().map_err(Into::into),
+        Some(Command::Openapi { check: false }) => ecf_openapi::write().map_err(Into::into),
     }?;
     Ok(ExitCode::SUCCESS)
 }

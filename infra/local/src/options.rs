@@ -4,143 +4,118 @@ use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+use clap::{Args, Parser, Subcommand};
 use ecf::Environment;
 use ecf_embedded::FaultRate;
 
-/// The text of `--help`.
-pub const USAGE: &str = "\
-The e-CF service with a simulated tax authority, in one process.
+/// The e-CF service with a simulated tax authority, in one process
+#[derive(Debug, PartialEq, Eq, Parser)]
+#[command(name = "ecf-local", bin_name = "cargo run --", max_term_width = 100)]
+pub struct Arguments {
+    #[command(flatten)]
+    pub options: RunOptions,
+    /// Print one line of JSON when ready, for scripts
+    #[arg(long)]
+    pub json: bool,
+    /// What to do instead of starting the system.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
 
-usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL] [--portal URL] [--speed N] [--key-rate N]
-                 [--aws-faults PERCENT[:SEED]]
-       ecf-local env FUNCTION [--port PORT] [--data DIR]
-       ecf-local operator TASK|COMMAND [--data DIR | --stack NAME]
-       ecf-local certificate RNC FILE [--data DIR]
-       ecf-local certify SUITE.xlsx [--approvals SUITE.xlsx] …
-       ecf-local openapi [--check]
-
-  --port PORT       where to listen on 127.0.0.1 (default 8080; 0 takes any free port)
-  --data DIR        where state is kept between runs (default .local)
-  --reset           forget that state first
-  --json            print one line of JSON when ready, for scripts
-  --simulator URL   use this tax authority instead of the built-in simulator
-  --portal URL      notify this address of each company that signs up, signed with the secret `portal_secret` of --json
-  --speed N         let time run N times faster, 1 to 60: retries of hours in minutes (kept with the state)
-  --key-rate N      requests per second that one API key may send (default 50, as a deployment's; 0 for no limit)
-  --aws-faults PERCENT[:SEED]
-                    let so many of a hundred AWS calls fail, be throttled, get lost or come late
-  env FUNCTION      print a function's environment variables, for `cargo lambda`
-  operator TASK     carry out a task of the operator on the system that is running, or on a deployed stack;
-                    operator --help lists the tasks, docs/operator.md explains them. A COMMAND is a JSON object
-  certificate RNC FILE
-                    write a test P12 that names a taxpayer and that this system trusts, for a sign-up or an upload
-  certify SUITE.xlsx
-                    run the data tests of the authority's certification; certify --help shows its options
-  openapi           write infra/openapi/public-v1.json and the tables of events in docs/ from the code; --check only compares
-";
-
-/// The text of `certify --help`.
-pub const CERTIFY_USAGE: &str = "\
-Runs the data tests of the certification: sends the rows of the authority's workbooks and follows them to the last verdict.
-
-usage: ecf-local certify SUITE-ecf.xlsx [--approvals SUITE-acecf.xlsx] [--environment CerteCF|TesteCF] [--out ZIP] [--again]
-                         [--uploaded] [--data DIR | --url URL --key KEY]
-
-  SUITE-ecf.xlsx        the workbook of e-CF, as the portal gave it
-  --approvals FILE      the workbook of commercial approvals
-  --environment NAME    CerteCF (default), or TesteCF for a rehearsal; a key of a deployment has its own environment
-  --out ZIP             where to write the files for the portal (default certificacion-RUN.zip)
-  --again               begin a new run with workbooks that were sent before
-  --uploaded            the full invoices were uploaded in the portal: send the approvals
-  --data DIR            the state folder of the local system that is running (default .local)
-  --url URL             the address of a deployment, instead of the local system
-  --key KEY             an API key of the company in that deployment
-
-On the local system the company of the workbooks is made when it is missing, with a test certificate; the simulated authority
-gets the workbooks, and the uploads of a person are done in its portal.
-
-Ctrl-C does not stop the run. The same command shows it again, and continues it after a stop whose reason was removed.
-
-exit code: 0 every row was accepted; 1 the workbooks were refused, the run stopped, or an error; 2 a person has to upload files
-";
-
-/// The command to execute.
-#[derive(Debug, PartialEq, Eq)]
+/// A command besides the start of the system.
+#[derive(Debug, PartialEq, Eq, Subcommand)]
 pub enum Command {
-    Run {
-        options: RunOptions,
-        json: bool,
-    },
+    /// Print a function's environment variables, for `cargo lambda`
     Env {
         function: String,
-        options: RunOptions,
     },
-    /// Read by [`OperatorArguments`](crate::OperatorArguments).
+    /// Carry out a task of the operator, on the system that is running or on a deployed stack; operator --help lists them
+    // Read by `OperatorArguments`.
+    #[command(disable_help_flag = true)]
     Operator {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "TASK")]
         arguments: Vec<OsString>,
     },
+    /// Write a test P12 that names a taxpayer and that this system trusts, for a sign-up or an upload
     Certificate {
         rnc: String,
         file: PathBuf,
-        options: RunOptions,
     },
     Certify(Certify),
+    /// Write infra/openapi/public-v1.json and the tables of events in docs/ from the code
     Openapi {
+        /// Only compare
+        #[arg(long)]
         check: bool,
     },
-    CertifyHelp,
-    Help,
 }
 
-/// A certification run.
-#[derive(Debug, PartialEq, Eq)]
+/// Run the data tests of the authority's certification, to the last verdict
+///
+/// On the local system the company of the workbooks is made when it is missing, with a test certificate; the simulated
+/// authority gets the workbooks, and the uploads of a person are done in its portal.
+///
+/// Ctrl-C does not stop the run. The same command shows it again, and continues it after a stop whose reason was removed.
+///
+/// Exit status: 0 every row was accepted; 1 the workbooks were refused, the run stopped, or an error; 2 a person has to
+/// upload files.
+#[derive(Debug, PartialEq, Eq, Args)]
 pub struct Certify {
-    /// The workbook of e-CF.
+    /// The workbook of e-CF, as the portal gave it
+    #[arg(value_name = "SUITE-ecf.xlsx")]
     pub workbook: PathBuf,
-    /// The workbook of commercial approvals.
+    /// The workbook of commercial approvals
+    #[arg(long, value_name = "SUITE-acecf.xlsx")]
     pub approvals: Option<PathBuf>,
-    /// The environment, if it is not that of the key.
+    /// CerteCF, or TesteCF for a rehearsal; a key of a deployment has its own environment [default: CerteCF]
+    #[arg(long, value_parser = certification)]
     pub environment: Option<Environment>,
-    /// Where to write the files for the portal.
+    /// Where to write the files for the portal [default: certificacion-RUN.zip]
+    #[arg(long, value_name = "ZIP")]
     pub out: Option<PathBuf>,
-    /// Whether to begin a new run with workbooks that were sent before.
+    /// Begin a new run with workbooks that were sent before
+    #[arg(long)]
     pub again: bool,
-    /// Whether a person uploaded the full invoices.
+    /// The full invoices were uploaded in the portal: send the approvals
+    #[arg(long)]
     pub uploaded: bool,
-    /// The system that does it.
-    pub place: Place,
-}
-
-/// A system that runs.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Place {
-    /// The local system on this state folder.
-    Local { data: PathBuf },
-    /// A deployment.
-    Deployment { url: String, key: String },
+    /// The address of a deployment, in place of the local system
+    #[arg(long, requires = "key", value_parser = web_address)]
+    pub url: Option<String>,
+    /// An API key of the company in that deployment
+    #[arg(long, requires = "url")]
+    pub key: Option<String>,
 }
 
 /// Upper bound of the speed: at 60, a worker still has time for one call within its timeout.
 const MOST_SPEED: NonZeroU32 = NonZeroU32::new(60).expect("not zero");
 
 /// Options of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct RunOptions {
-    /// Port on 127.0.0.1; 0 picks a free port.
+    /// Port on 127.0.0.1; 0 takes any free port
+    #[arg(long, default_value_t = 8080)]
     pub port: u16,
-    /// The state folder.
+    /// Where state is kept between runs
+    #[arg(long, global = true, value_name = "DIR", default_value = ".local")]
     pub data: PathBuf,
-    /// Whether to delete the state first.
+    /// Forget that state first
+    #[arg(long)]
     pub reset: bool,
-    /// URL of another tax authority than the built-in simulator.
+    /// Use this tax authority in place of the built-in simulator
+    #[arg(long, value_name = "URL")]
     pub simulator: Option<String>,
-    /// The operator's portal, which is notified of each new company.
+    /// Notify this address of each company that signs up, signed with the secret `portal_secret` of --json
+    #[arg(long, value_name = "URL", value_parser = web_address)]
     pub portal: Option<String>,
-    /// Speed of time relative to the system's clock; stored with the state.
+    /// Let time run N times faster, 1 to 60: retries of hours in minutes; kept with the state
+    #[arg(long, value_name = "N", value_parser = speed)]
     pub speed: Option<NonZeroU32>,
-    /// The rate limit of an API key, if it differs from the template's.
+    /// Requests per second that one API key may send; a deployment's limit if left out, 0 for no limit
+    #[arg(long, value_name = "N")]
     pub key_rate: Option<u32>,
-    /// The rate of faults in AWS calls.
+    /// Let so many of a hundred AWS calls fail, be throttled, get lost or come late
+    #[arg(long, value_name = "PERCENT[:SEED]", value_parser = fault_rate)]
     pub aws_faults: Option<FaultRate>,
 }
 
@@ -155,86 +130,6 @@ impl Default for RunOptions {
             speed: None,
             key_rate: None,
             aws_faults: None,
-        }
-    }
-}
-
-impl Command {
-    /// Reads the arguments after the program's name.
-    ///
-    /// # Errors
-    ///
-    /// Names the invalid argument.
-    pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, lexopt::Error> {
-        use lexopt::prelude::*;
-        let mut options = RunOptions::default();
-        let (mut json, mut check, mut again, mut uploaded) = (false, false, false, false);
-        let (mut approvals, mut environment, mut out, mut url, mut key) = (None, None, None, None, None);
-        let mut words = Vec::new();
-        let mut parser = lexopt::Parser::from_args(arguments);
-        while let Some(argument) = parser.next()? {
-            match argument {
-                Long("port") => options.port = parser.value()?.parse()?,
-                Long("data") => options.data = parser.value()?.into(),
-                Long("reset") => options.reset = true,
-                Long("json") => json = true,
-                Long("simulator") => options.simulator = Some(parser.value()?.string()?),
-                Long("portal") => options.portal = Some(parser.value()?.parse_with(web_address)?),
-                Long("speed") => options.speed = Some(parser.value()?.parse_with(speed)?),
-                Long("key-rate") => options.key_rate = Some(parser.value()?.parse()?),
-                Long("aws-faults") => options.aws_faults = Some(parser.value()?.parse_with(fault_rate)?),
-                Long("check") => check = true,
-                Long("approvals") => approvals = Some(parser.value()?.into()),
-                Long("environment") => environment = Some(parser.value()?.parse_with(certification)?),
-                Long("out") => out = Some(parser.value()?.into()),
-                Long("again") => again = true,
-                Long("uploaded") => uploaded = true,
-                Long("url") => url = Some(parser.value()?.parse_with(web_address)?),
-                Long("key") => key = Some(parser.value()?.string()?),
-                Long("help") | Short('h') if words.first().is_some_and(|word| word == "certify") => {
-                    return Ok(Self::CertifyHelp);
-                }
-                Long("help") | Short('h') => return Ok(Self::Help),
-                Value(word) if words.is_empty() && word == "operator" => {
-                    let mut arguments: Vec<OsString> = parser.raw_args()?.collect();
-                    if options.data != RunOptions::default().data {
-                        arguments.splice(0..0, ["--data".into(), options.data.into_os_string()]);
-                    }
-                    return Ok(Self::Operator { arguments });
-                }
-                Value(word) => words.push(word.string()?),
-                other => return Err(other.unexpected()),
-            }
-        }
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        match words.as_slice() {
-            [] => Ok(Self::Run { options, json }),
-            ["env", function] => Ok(Self::Env {
-                function: (*function).to_owned(),
-                options,
-            }),
-            ["certificate", rnc, file] => Ok(Self::Certificate {
-                rnc: (*rnc).to_owned(),
-                file: PathBuf::from(file),
-                options,
-            }),
-            ["certify", workbook] => Ok(Self::Certify(Certify {
-                workbook: PathBuf::from(workbook),
-                approvals,
-                environment,
-                out,
-                again,
-                uploaded,
-                place: match (url, key) {
-                    (None, None) => Place::Local { data: options.data },
-                    (Some(url), Some(key)) => Place::Deployment { url, key },
-                    _ => return Err(lexopt::Error::from("--url and --key go together")),
-                },
-            })),
-            ["openapi"] => Ok(Self::Openapi { check }),
-            [unknown, ..] => Err(lexopt::Error::from(format!(
-                "'{unknown}' is not a command of this program"
-            ))),
         }
     }
 }
@@ -278,17 +173,18 @@ mod tests {
 
     use super::*;
 
-    fn parse(arguments: &[&str]) -> Result<Command, lexopt::Error> {
-        Command::parse(arguments.iter().map(OsString::from))
+    fn parse(arguments: &[&str]) -> Result<Arguments, clap::Error> {
+        Arguments::try_parse_from([&["ecf-local"], arguments].concat())
     }
 
     #[test]
     fn without_arguments_the_system_runs_on_its_default_port() {
         assert_eq!(
             parse(&[]).unwrap(),
-            Command::Run {
+            Arguments {
                 options: RunOptions::default(),
-                json: false
+                json: false,
+                command: None
             }
         );
     }
@@ -323,45 +219,51 @@ mod tests {
             key_rate: Some(7),
             aws_faults: Some(FaultRate { percent: 5, seed: 42 }),
         };
-        assert_eq!(parsed.unwrap(), Command::Run { options, json: true });
+        let arguments = Arguments {
+            options,
+            json: true,
+            command: None,
+        };
+        assert_eq!(parsed.unwrap(), arguments);
     }
 
     #[test]
     fn what_follows_operator_is_the_operators() {
-        let arguments = |words: &[&str]| Command::Operator {
-            arguments: words.iter().map(OsString::from).collect(),
-        };
-        let stuck = ["--data", "x", "stuck", "--json"];
+        let read = parse(&["--data", "x", "operator", "stuck", "--json", "--data", "y"]).unwrap();
+        assert_eq!(read.options.data, PathBuf::from("x"));
+        let arguments = ["stuck", "--json", "--data", "y"].map(OsString::from).to_vec();
+        assert_eq!(read.command, Some(Command::Operator { arguments }));
+        let arguments = vec!["--help".into()];
         assert_eq!(
-            parse(&["--data", "x", "operator", "stuck", "--json"]).unwrap(),
-            arguments(&stuck)
+            parse(&["operator", "--help"]).unwrap().command,
+            Some(Command::Operator { arguments })
         );
-        assert_eq!(parse(&["operator", "--help"]).unwrap(), arguments(&["--help"]));
     }
 
     #[test]
     fn a_certification_is_of_the_local_system_or_of_a_deployment() {
-        let place = |arguments: &[&str]| match parse(&[&["certify", "suite.xlsx"], arguments].concat()) {
-            Ok(Command::Certify(options)) => Ok(options.place),
+        let read = |arguments: &[&str]| match parse(&[&["certify", "suite.xlsx"], arguments].concat()) {
+            Ok(Arguments {
+                options,
+                command: Some(Command::Certify(certify)),
+                ..
+            }) => Ok((options.data, certify.url, certify.key)),
             other => Err(format!("{other:?}")),
         };
-        assert_eq!(place(&["--data", "x"]).unwrap(), Place::Local { data: "x".into() });
-        let deployment = Place::Deployment {
-            url: "https://ecf.example".to_owned(),
-            key: "ecf_cert_k".to_owned(),
-        };
+        assert_eq!(read(&["--data", "x"]).unwrap(), ("x".into(), None, None));
+        let (url, key) = ("https://ecf.example".to_owned(), "ecf_cert_k".to_owned());
         assert_eq!(
-            place(&["--url", "https://ecf.example", "--key", "ecf_cert_k"]).unwrap(),
-            deployment
+            read(&["--url", &url, "--key", &key]).unwrap(),
+            (".local".into(), Some(url), Some(key))
         );
         for (arguments, reason) in [
-            (["--url", "https://ecf.example"], "go together"),
-            (["--environment", "ecf"], "`ecf` is not CerteCF or TesteCF"),
+            (&["--url", "https://ecf.example"][..], "--key <KEY>"),
+            (&["--key", "k"], "--url <URL>"),
+            (&["--environment", "ecf"], "`ecf` is not CerteCF or TesteCF"),
         ] {
-            let error = place(&arguments).unwrap_err();
-            assert!(error.contains(reason), "{error}");
+            let error = parse(&[&["certify", "suite.xlsx"], arguments].concat()).unwrap_err();
+            assert!(error.to_string().contains(reason), "{error}");
         }
-        assert_eq!(parse(&["certify", "--help"]).unwrap(), Command::CertifyHelp);
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub struct Arguments {
 #[derive(Debug, Clone, Args)]
 pub struct Target {
     /// State folder of the local system
-    #[arg(long, global = true, help_heading = SYSTEM, value_name = "DIR", default_value = ".local")]
+    #[arg(long, global = true, overrides_with = "data", help_heading = SYSTEM, value_name = "DIR", default_value = ".local")]
     pub data: PathBuf,
     /// Operate this deployed stack instead, with the program `aws`
     #[arg(long, global = true, help_heading = SYSTEM, value_name = "NAME")]
