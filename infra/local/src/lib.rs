@@ -26,6 +26,6 @@ pub use certify::{certify, data_test};
 pub use demo::Demo;
 pub use mounted::{InvokedFunction, Mounted, QueueFunction, TimedFunction, mount};
 pub use operating::operator;
-pub use options::{CERTIFY_USAGE, Certify, Command, Place, RunOptions, USAGE};
+pub use options::{CERTIFY_USAGE, Certify, Command, Place, RowsFrom, RunOptions, USAGE};
 pub use ready::variables;
 pub use start::{Local, StartError};

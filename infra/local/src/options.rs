@@ -17,6 +17,7 @@ usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL]
        ecf-local operator COMMAND [--data DIR]
        ecf-local certificate RNC FILE [--data DIR]
        ecf-local certify SUITE.xlsx [--approvals SUITE.xlsx] …
+       ecf-local certify --simulation DATA.json …
        ecf-local openapi [--check]
 
   --port PORT       where to listen on 127.0.0.1 (default 8080; 0 takes any free port)
@@ -42,12 +43,15 @@ usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL]
 /// The text of `certify --help`.
 pub const CERTIFY_USAGE: &str = "\
 Runs the data tests of the certification: sends the rows of the authority's workbooks and follows them to the last verdict.
+With --simulation it makes the receipts of step 4 from the company's own data instead.
 
 usage: ecf-local certify SUITE-ecf.xlsx [--approvals SUITE-acecf.xlsx] [--environment CerteCF|TesteCF] [--out ZIP] [--again]
                          [--uploaded] [--data DIR | --url URL --key KEY]
+       ecf-local certify --simulation DATA.json [--environment …] [--out ZIP] [--again] [--data DIR | --url URL --key KEY]
 
   SUITE-ecf.xlsx        the workbook of e-CF, as the portal gave it
   --approvals FILE      the workbook of commercial approvals
+  --simulation FILE     the company's own data, JSON; docs/certification.md shows one
   --environment NAME    CerteCF (default), or TesteCF for a rehearsal; a key of a deployment has its own environment
   --out ZIP             where to write the files for the portal (default certificacion-RUN.zip)
   --again               begin a new run with workbooks that were sent before
@@ -57,7 +61,7 @@ usage: ecf-local certify SUITE-ecf.xlsx [--approvals SUITE-acecf.xlsx] [--enviro
   --key KEY             an API key of the company in that deployment
 
 On the local system the company of the workbooks is made when it is missing, with a test certificate; the simulated authority
-gets the workbooks, and the uploads of a person are done in its portal.
+gets the workbooks, and the uploads of a person are done in its portal. A simulation is of the demo company.
 
 Ctrl-C does not stop the run. The same command shows it again, and continues it after a stop whose reason was removed.
 
@@ -95,10 +99,8 @@ pub enum Command {
 /// A certification run.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Certify {
-    /// The workbook of e-CF.
-    pub workbook: PathBuf,
-    /// The workbook of commercial approvals.
-    pub approvals: Option<PathBuf>,
+    /// Where the rows come from.
+    pub rows: RowsFrom,
     /// The environment, if it is not that of the key.
     pub environment: Option<Environment>,
     /// Where to write the files for the portal.
@@ -109,6 +111,18 @@ pub struct Certify {
     pub uploaded: bool,
     /// The system that does it.
     pub place: Place,
+}
+
+/// Where the rows of a run come from.
+#[derive(Debug, PartialEq, Eq)]
+pub enum RowsFrom {
+    /// The workbook of e-CF, and that of commercial approvals.
+    Workbooks {
+        receipts: PathBuf,
+        approvals: Option<PathBuf>,
+    },
+    /// The company's own data.
+    Simulation(PathBuf),
 }
 
 /// A system that runs.
@@ -169,7 +183,8 @@ impl Command {
         use lexopt::prelude::*;
         let mut options = RunOptions::default();
         let (mut json, mut check, mut again, mut uploaded) = (false, false, false, false);
-        let (mut approvals, mut environment, mut out, mut url, mut key) = (None, None, None, None, None);
+        let (mut approvals, mut simulation, mut environment, mut out, mut url, mut key) =
+            (None, None, None, None, None, None);
         let mut words = Vec::new();
         let mut parser = lexopt::Parser::from_args(arguments);
         while let Some(argument) = parser.next()? {
@@ -185,6 +200,7 @@ impl Command {
                 Long("aws-faults") => options.aws_faults = Some(parser.value()?.parse_with(fault_rate)?),
                 Long("check") => check = true,
                 Long("approvals") => approvals = Some(parser.value()?.into()),
+                Long("simulation") => simulation = Some(PathBuf::from(parser.value()?)),
                 Long("environment") => environment = Some(parser.value()?.parse_with(certification)?),
                 Long("out") => out = Some(parser.value()?.into()),
                 Long("again") => again = true,
@@ -215,9 +231,15 @@ impl Command {
                 file: PathBuf::from(file),
                 options,
             }),
-            ["certify", workbook] => Ok(Self::Certify(Certify {
-                workbook: PathBuf::from(workbook),
-                approvals,
+            ["certify", workbooks @ ..] if workbooks.len() <= 1 => Ok(Self::Certify(Certify {
+                rows: match (workbooks, simulation) {
+                    ([workbook], None) => RowsFrom::Workbooks {
+                        receipts: PathBuf::from(workbook),
+                        approvals,
+                    },
+                    ([], Some(data)) => RowsFrom::Simulation(data),
+                    _ => return Err(lexopt::Error::from("certify takes a workbook or --simulation")),
+                },
                 environment,
                 out,
                 again,
@@ -345,6 +367,12 @@ mod tests {
             let error = place(&arguments).unwrap_err();
             assert!(error.contains(reason), "{error}");
         }
+        let rows = match parse(&["certify", "--simulation", "data.json"]).unwrap() {
+            Command::Certify(options) => options.rows,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(rows, RowsFrom::Simulation("data.json".into()));
+        assert!(parse(&["certify"]).is_err());
         assert_eq!(parse(&["certify", "--help"]).unwrap(), Command::CertifyHelp);
     }
 
