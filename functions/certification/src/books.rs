@@ -7,9 +7,13 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use ecf::{Fecha, Rnc};
-use ecf_store::{ArtifactKind, Artifacts, ContentHash, Recent, RunId, Scope, StoreError, runs::Run};
-use ecf_workbook::run::{Entry, RowState};
-use ecf_workbook::{Approvals, Criteria, Findings, Phase, Receipt, Suite};
+use ecf_store::{
+    ArtifactKind, Artifacts, ContentHash, Recent, RunId, Scope, StoreError,
+    runs::{Run, RunKind},
+};
+use ecf_workbook::run::{Entry, RowState, Which};
+use ecf_workbook::simulation::{Data, Planned, Unusable, plan};
+use ecf_workbook::{Approvals, Criteria, Findings, Phase, Suite};
 use jiff::{SignedDuration, Timestamp};
 
 /// Upper bound of the runs whose workbooks a process holds in memory; a workbook takes a few megabytes.
@@ -30,11 +34,19 @@ impl Default for Books {
     }
 }
 
-/// The workbooks of a run.
+/// Where the documents of a run come from.
+#[derive(Debug)]
+pub(crate) enum Content {
+    /// The workbooks.
+    Data { suite: Suite, approvals: Option<Approvals> },
+    /// The company's own data.
+    Simulation(Vec<Planned>),
+}
+
+/// The documents of a run.
 #[derive(Debug)]
 pub(crate) struct Book {
-    pub(crate) suite: Suite,
-    pub(crate) approvals: Option<Approvals>,
+    pub(crate) content: Content,
     /// All documents in the order of sending, each with its row.
     documents: Vec<Document>,
 }
@@ -43,10 +55,10 @@ pub(crate) struct Book {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Document {
     pub(crate) phase: Phase,
-    pub(crate) encf: ecf::Encf,
-    /// The row in its sheet, as the spreadsheet counts.
+    pub(crate) which: Which,
+    /// The row in its sheet, as the spreadsheet counts; the place in a simulation, from 1.
     pub(crate) row: u32,
-    pub(crate) awaits: Option<ecf::Encf>,
+    pub(crate) awaits: Option<Which>,
 }
 
 impl Document {
@@ -54,7 +66,7 @@ impl Document {
     pub(crate) fn kind(&self) -> &'static str {
         match self.phase {
             Phase::Receipts | Phase::Notes => "ecf",
-            Phase::Summaries if self.encf.receipt_type().is_note() => "ecf",
+            Phase::Summaries if self.which.receipt_type().is_note() => "ecf",
             Phase::Summaries => "rfce",
             Phase::Uploads => "upload",
             Phase::Approvals => "acecf",
@@ -70,23 +82,47 @@ impl Book {
             .into_iter()
             .map(|step| Document {
                 phase: step.phase,
-                encf: step.encf,
+                which: Which::Prescribed(step.encf),
                 row: step.row,
-                awaits: step.awaits,
+                awaits: step.awaits.map(Which::Prescribed),
             })
             .collect();
         let approvals_of = approvals.iter().flat_map(|book| &book.approvals);
         documents.extend(approvals_of.map(|approval| Document {
             phase: Phase::Approvals,
-            encf: approval.encf(),
+            which: Which::Prescribed(approval.encf()),
             row: approval.row(),
             awaits: None,
         }));
         Self {
-            suite,
-            approvals,
+            content: Content::Data { suite, approvals },
             documents,
         }
+    }
+
+    /// The receipts of a simulation.
+    ///
+    /// # Errors
+    /// Why the data cannot be used.
+    pub(crate) fn simulated(data: &Data, criteria: &Criteria) -> Result<Self, Unusable> {
+        let plan = plan(data, criteria.environment, criteria.today)?;
+        let count = |place: usize| u32::try_from(place + 1).unwrap_or(u32::MAX);
+        let which = |place: usize| Which::Simulated(count(place), plan[place].receipt_type);
+        let document = |(place, one): (usize, &Planned)| {
+            // A person uploads the full invoice of a summary, which is the same receipt.
+            let place = one.invoice_of.unwrap_or(place);
+            Document {
+                phase: one.phase,
+                which: which(place),
+                row: count(place),
+                awaits: one.modifies.or(one.invoice_of).map(which),
+            }
+        };
+        let documents = plan.iter().enumerate().map(document).collect();
+        Ok(Self {
+            content: Content::Simulation(plan),
+            documents,
+        })
     }
 
     /// The documents in the order of sending.
@@ -104,18 +140,12 @@ impl Book {
         documents
             .map(|(place, document)| Entry {
                 phase: document.phase,
-                encf: document.encf,
-                awaits: document.awaits,
+                which: document.which,
                 tries: tries(place).unwrap_or_default(),
                 state: RowState::Waiting,
                 is_numbered: false,
             })
             .collect()
-    }
-
-    /// The receipt in the row with this number.
-    pub(crate) fn receipt(&self, encf: ecf::Encf) -> Option<&Receipt> {
-        self.suite.receipts.iter().find(|receipt| receipt.encf() == encf)
     }
 }
 
@@ -163,6 +193,12 @@ impl Books {
             None => None,
         };
         let criteria = criteria(scope, rnc, run.begun_at);
+        if run.kind == RunKind::Simulation {
+            let data = serde_json::from_slice(&receipts).map_err(|error| StoreError::unexpected(operation, error))?;
+            let book = Book::simulated(&data, &criteria)
+                .map_err(|unusable| StoreError::unexpected(operation, format!("{unusable:?}")))?;
+            return Ok(self.insert(run.id, book, now));
+        }
         let book = read(&receipts, approvals.as_deref(), &criteria)
             .map_err(|(_, findings)| StoreError::unexpected(operation, first(&findings)))?;
         Ok(self.insert(run.id, book, now))

@@ -1,8 +1,9 @@
-//! Runs the data tests of the certification: the rows of the authority's workbooks, each exactly as it is.
+//! Runs the data tests of the certification, the rows of the authority's workbooks, each exactly as it is; and its
+//! simulation, receipts from the company's own data.
 //!
 //! | Route | Handler |
 //! |---|---|
-//! | `POST /api/v1/client/certification/runs` | [`begin`]: judges all rows of the workbooks, then begins a run |
+//! | `POST /api/v1/client/certification/runs` | [`begin`]: judges all rows of the workbooks, or makes those of a simulation, then begins a run |
 //! | `GET /api/v1/client/certification/runs` | [`list`]: the runs, newest first |
 //! | `GET /api/v1/client/certification/runs/{id}` | [`show`]: a run with all its rows |
 //! | `POST …/runs/{id}/continue`, `…/confirm-uploads`, `…/abandon` | [`command`]: what a person decides |
@@ -23,6 +24,7 @@ mod ranges;
 mod rows;
 mod sending;
 mod show;
+mod simulate;
 mod views;
 mod worker;
 
@@ -30,10 +32,12 @@ use axum::Router;
 use axum::extract::FromRef;
 use axum::routing::{get, post};
 use ecf_api::Keys;
+use ecf_evidence::Files;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
 use ecf_store::{
     Artifacts, CertificationJob, Clients, Identities, QueueUrls, Queues, Scope, StoreError, Table, Vault, runs::Run,
+    stamp_hosts,
 };
 
 use crate::books::Books;
@@ -44,6 +48,7 @@ pub use crate::worker::handle;
 pub struct App {
     keys: Keys,
     store: Store,
+    files: Files,
     queues: Queues,
     clock: Clock,
 }
@@ -76,7 +81,8 @@ impl Store {
 }
 
 impl App {
-    /// Builds the app from the environment: `TABLE_NAME`, `BUCKET_NAME` and `CERTIFICATION_QUEUE_URL`.
+    /// Builds the app from the environment: `TABLE_NAME`, `BUCKET_NAME` and `CERTIFICATION_QUEUE_URL`, and optionally
+    /// `STAMP_ECF_URL` and `STAMP_FC_URL`.
     ///
     /// # Errors
     /// Names the first variable that is missing or invalid.
@@ -84,6 +90,7 @@ impl App {
         let store = Store::from_env(env, clients)?;
         Ok(Self {
             keys: Keys::from_env(env, store.table.clone(), clock.clone())?,
+            files: Files::new(store.table.clone(), store.artifacts.clone(), stamp_hosts(env)?),
             store,
             queues: Queues::new(clients.sqs.clone(), QueueUrls::from_env(env)?),
             clock,

@@ -8,9 +8,8 @@ use ecf_store::{
     Scope, StoreError, Table,
     numbers::{NewRange, Numbering, Range, RangeChanges, RangeOpened},
 };
+use ecf_workbook::Suite;
 use jiff::Timestamp;
-
-use crate::books::Book;
 
 /// A number and the expiry that its row prescribes.
 type Prescribed = (u64, Option<Fecha>);
@@ -24,11 +23,11 @@ type Prescribed = (u64, Option<Fecha>);
 pub(crate) async fn register(
     table: &Table,
     scope: &Scope,
-    book: &Book,
+    suite: &Suite,
     now: Timestamp,
 ) -> Result<Result<(), Bilingual>, StoreError> {
     let mut prescribed: BTreeMap<ReceiptType, Vec<Prescribed>> = BTreeMap::new();
-    for receipt in &book.suite.receipts {
+    for receipt in &suite.receipts {
         let (encf, id_doc) = (receipt.encf(), &receipt.numbered().document().encabezado.id_doc);
         let numbers = prescribed.entry(encf.receipt_type()).or_default();
         numbers.push((encf.sequence(), id_doc.fecha_vencimiento_secuencia));

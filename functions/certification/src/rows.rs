@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ecf::ReceiptState;
+use ecf::{Encf, ReceiptState};
 use ecf_store::{
     ApprovalId, Receipt, ReceiptId, Scope, StoreError, Table,
     approvals::{Approval, ApprovalWay, TransmissionState},
@@ -10,7 +10,7 @@ use ecf_store::{
     runs::{Run, RunState as StoredState, StopCause},
 };
 use ecf_workbook::Phase;
-use ecf_workbook::run::{Cause, Entry, RowState, RunState, Stop};
+use ecf_workbook::run::{Cause, Entry, RowState, RunState, Stop, Which};
 
 use crate::books::Book;
 
@@ -19,6 +19,17 @@ use crate::books::Book;
 pub(crate) struct Row {
     pub(crate) entry: Entry,
     pub(crate) record: Option<Record>,
+}
+
+impl Row {
+    /// The number of the document. A simulated receipt has one once it is signed.
+    pub(crate) fn encf(&self) -> Option<Encf> {
+        match (&self.record, self.entry.which) {
+            (_, Which::Prescribed(encf)) => Some(encf),
+            (Some(Record::Receipt(receipt)), _) => receipt.encf().copied(),
+            _ => None,
+        }
+    }
 }
 
 /// The record of a row that was sent, or is about to be.
@@ -84,6 +95,12 @@ pub(crate) async fn rows(table: &Table, scope: &Scope, run: &Run, book: &Book) -
 pub(crate) fn stopped_at<'r>(run: &Run, rows: &'r [Row]) -> Option<&'r Row> {
     let stop = run.progress.stop.as_ref()?;
     rows.get(usize::try_from(stop.entry).ok()?)
+}
+
+/// The row with this document.
+pub(crate) fn row_of(rows: &[Row], which: Which) -> Option<&Row> {
+    rows.iter()
+        .find(|row| row.entry.which == which && row.entry.phase != Phase::Uploads)
 }
 
 /// The entries of these rows.

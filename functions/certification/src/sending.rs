@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use ecf::rules::OnConditional;
-use ecf::{Amounts, Environment, ReceiptState};
+use ecf::{Amounts, Document, Environment, Fecha, ReceiptState};
 use ecf_api::ApiError;
 use ecf_certificates::{CannotSign, signing_identity};
 use ecf_issuance::{StoredRequest, create, note};
@@ -17,16 +17,19 @@ use ecf_store::{
     runs::Run,
 };
 use ecf_workbook::Phase;
-use ecf_workbook::run::Entry;
+use ecf_workbook::run::{Entry, Which};
 use jiff::Timestamp;
 
 use crate::Worker;
-use crate::books::Book;
+use crate::books::{Book, Content};
 use crate::ranges;
-use crate::rows::{approval_id, receipt_id};
+use crate::rows::{Row, approval_id, receipt_id};
 
 /// Why the issuer of the answered receipts gets no approval.
 const AUTHORITY_ONLY: &str = "the certification sends approvals to the tax authority only";
+
+/// Names the operation in the log.
+const STORE_ROW: &str = "store row";
 
 /// What a step knows of its run.
 #[derive(Clone, Copy)]
@@ -39,45 +42,85 @@ pub(crate) struct Sender<'s> {
 }
 
 impl Sender<'_> {
-    /// Prepares the first row: a new attempt, so that numbers of an earlier workbook may repeat, and the prescribed
+    /// Prepares the first row of workbooks: a new attempt, so that numbers of an earlier workbook may repeat, and the prescribed
     /// ranges. The inner error is a sentence for the person.
     pub(crate) async fn prepare(&self) -> Result<Result<(), Bilingual>, StoreError> {
         let (table, now) = (&self.worker.store.table, self.worker.clock.now());
+        let Content::Data { suite, .. } = &self.book.content else {
+            return Ok(Ok(()));
+        };
         if self.scope.environment == Environment::CerteCF {
             let key = format!("certification/{}", self.run.id);
             table.begin_attempt(self.scope, &key, now).await?;
         }
-        ranges::register(table, self.scope, self.book, now).await
+        ranges::register(table, self.scope, suite, now).await
     }
 
     /// Sends the row. The inner error is a sentence for the person.
-    pub(crate) async fn send(&self, entry: &Entry) -> Result<Result<(), Bilingual>, StoreError> {
+    pub(crate) async fn send(&self, rows: &[Row], place: usize) -> Result<Result<(), Bilingual>, StoreError> {
+        let entry = &rows[place].entry;
         match entry.phase {
             Phase::Approvals => self.approve(entry).await,
-            _ => self.issue(entry).await.map(Ok),
+            _ => self.issue(entry, rows).await.map(Ok),
         }
     }
 
-    async fn issue(&self, entry: &Entry) -> Result<(), StoreError> {
-        let operation = "store row";
-        let Worker { store, clock, .. } = self.worker;
+    /// The document of a row, and the request that is stored for it.
+    fn request(&self, entry: &Entry, rows: &[Row]) -> Result<(Document, StoredRequest), StoreError> {
         let missing =
-            |what: &str| StoreError::unexpected(operation, format!("the workbook has no {what} {}", entry.encf));
-        let row = self.book.receipt(entry.encf).ok_or_else(|| missing("receipt"))?;
-        let numbered = row.numbered();
-        let summary = match entry.phase {
-            Phase::Summaries if numbered.goes_as_summary() => {
-                let summaries = &self.book.suite.summaries;
-                let summary = summaries.iter().find(|summary| summary.encf() == entry.encf);
-                Some(summary.ok_or_else(|| missing("summary"))?.document().clone())
+            |what: &str| StoreError::unexpected(STORE_ROW, format!("the workbook has no {what} {}", entry.which));
+        let (payload, document, amounts, summary) = match (&self.book.content, entry.which) {
+            (Content::Data { suite, .. }, Which::Prescribed(encf)) => {
+                let row = suite.receipts.iter().find(|receipt| receipt.encf() == encf);
+                let row = row.ok_or_else(|| missing("receipt"))?;
+                let summary = match entry.phase {
+                    Phase::Summaries if row.numbered().goes_as_summary() => {
+                        let summary = suite.summaries.iter().find(|summary| summary.encf() == encf);
+                        Some(summary.ok_or_else(|| missing("summary"))?.document().clone())
+                    }
+                    _ => None,
+                };
+                let document = row.numbered().document().clone();
+                (row.payload().clone(), document, Amounts::Verbatim, summary)
             }
-            _ => None,
+            (Content::Simulation(plan), Which::Simulated(count, _)) => {
+                let place = usize::try_from(count).unwrap_or_default().wrapping_sub(1);
+                let planned = plan.get(place).ok_or_else(|| missing("receipt"))?;
+                let today = Fecha::at(self.run.begun_at);
+                let modified = match planned.modifies {
+                    Some(place) => {
+                        let encf = rows.get(place).and_then(Row::encf);
+                        Some((encf.ok_or_else(|| missing("number for the note"))?, today))
+                    }
+                    None => None,
+                };
+                let judged = planned.judged(modified, self.scope.environment, today);
+                let ecf = judged.map_err(|violations| StoreError::unexpected(STORE_ROW, format!("{violations:?}")))?;
+                let document = ecf.document().clone();
+                (planned.payload(modified), document, Amounts::Scaled, None)
+            }
+            _ => return Err(missing("row")),
         };
         let request = StoredRequest {
-            payload: row.payload().clone(),
+            payload,
             on_conditional: Some(OnConditional::Warn),
-            amounts: Some(Amounts::Verbatim),
+            amounts: Some(amounts),
             summary,
+        };
+        Ok((document, request))
+    }
+
+    async fn issue(&self, entry: &Entry, rows: &[Row]) -> Result<(), StoreError> {
+        let operation = STORE_ROW;
+        let Worker { store, clock, .. } = self.worker;
+        let (document, request) = self.request(entry, rows)?;
+        let header = &document.encabezado;
+        let (receipt_type, total) = (entry.which.receipt_type(), &header.totales.monto_total);
+        let (Some(monto_total), Some(fecha_emision)) = (total, header.emisor.fecha_emision) else {
+            return Err(StoreError::unexpected(
+                operation,
+                "the document has no total or no date",
+            ));
         };
         let (id, now) = (receipt_id(self.scope, self.run, entry), clock.now());
         let bytes = request
@@ -87,33 +130,37 @@ impl Sender<'_> {
             .artifacts
             .put(self.scope, now, &id, ArtifactKind::Payload, bytes)
             .await?;
-        let (document, holds) = (numbered.document(), self.company.settings.hold_notes);
+        let holds = self.company.settings.hold_notes;
         // A note that the authority would reject is stored without a reservation, and fails when it is issued: its
         // record then shows why.
-        let judged = note::judge(&store.table, self.scope, document, numbered.receipt_type(), holds).await;
+        let judged = note::judge(&store.table, self.scope, &document, receipt_type, holds).await;
         let new = NewReceipt {
             public_id: id,
             company_rnc: self.company.rnc.clone(),
             idempotency_key: entry.key(&self.run.id.to_string()),
-            payload_hash: row.payload().payload_hash(),
-            ecf_type: numbered.receipt_type(),
+            payload_hash: request.payload.payload_hash(),
+            ecf_type: receipt_type,
             external_id: None,
             mode: Mode::Immediate,
             state: ReceiptState::Received,
             created_at: now,
             scheduled_for: None,
-            monto_total: numbered.monto_total().to_string(),
-            rnc_comprador: numbered.rnc_comprador().map(ToString::to_string),
-            fecha_emision: numbered.fecha_emision(),
+            monto_total: monto_total.to_string(),
+            rnc_comprador: header.comprador.rnc_comprador.as_ref().map(ToString::to_string),
+            fecha_emision,
             particulars: Particulars {
-                razon_social_comprador: numbered.razon_social_comprador().map(ToString::to_string),
-                total_itbis: numbered.total_itbis().map(ToString::to_string),
+                razon_social_comprador: header
+                    .comprador
+                    .razon_social_comprador
+                    .as_ref()
+                    .map(ToString::to_string),
+                total_itbis: header.totales.total_itbis.as_ref().map(ToString::to_string),
             },
             signed: None,
             payload: Some(payload),
             note: unless_unavailable(judged)?.flatten(),
         };
-        let created = create(&store.table, self.scope, document, new, holds).await;
+        let created = create(&store.table, self.scope, &document, new, holds).await;
         match unless_unavailable(created)? {
             Some(Created::New(receipt)) => {
                 self.count(&receipt).await;
@@ -163,8 +210,12 @@ impl Sender<'_> {
             ..
         } = self.worker;
         let now = clock.now();
-        let approvals = self.book.approvals.iter().flat_map(|book| &book.approvals);
-        let row = approvals.into_iter().find(|approval| approval.encf() == entry.encf);
+        let approvals = match &self.book.content {
+            Content::Data { approvals, .. } => approvals.as_ref(),
+            Content::Simulation(_) => None,
+        };
+        let mut approvals = approvals.into_iter().flat_map(|book| &book.approvals);
+        let row = approvals.find(|approval| Which::Prescribed(approval.encf()) == entry.which);
         let row = row.ok_or_else(|| StoreError::unexpected(operation, "the workbook has no such approval"))?;
         let identity = match signing_identity(identities, &self.scope.company, now).await {
             Ok(identity) => identity,
@@ -193,7 +244,7 @@ impl Sender<'_> {
             idempotency_key: entry.key(&self.run.id.to_string()),
             rnc_emisor: rnc_emisor.clone(),
             rnc_comprador: rnc_comprador.clone(),
-            encf: entry.encf,
+            encf: row.encf(),
             estado,
             reason: details
                 .detalle_motivo_rechazo

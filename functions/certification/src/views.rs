@@ -5,22 +5,23 @@ use ecf_language::{Bilingual, say};
 use ecf_store::{
     Receipt,
     approvals::Approval,
-    runs::{Run, RunState, StopCause},
+    runs::{Run, RunKind, RunState, StopCause},
 };
-use ecf_workbook::run::{self, RowState};
+use ecf_workbook::run::{self, RowState, Which};
 use ecf_workbook::{Finding, Findings, Phase};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::books::{Book, Document};
-use crate::rows::{Record, Row, entries, name_of, stopped_at};
+use crate::rows::{Record, Row, entries, name_of, row_of, stopped_at};
 
 /// A run of the certification.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RunView {
     run_id: String,
     idempotency_key: String,
-    /// Always `data`: the rows of a workbook.
+    /// `data`: the rows of a workbook; `simulation`: receipts from the company's own data.
+    #[schema(pattern = "^(data|simulation)$")]
     kind: &'static str,
     #[schema(pattern = "^(running|awaits_uploads|stopped|finished|abandoned)$")]
     status: &'static str,
@@ -89,10 +90,14 @@ pub(crate) struct RowView {
     /// What is sent: a receipt, a summary, an approval; an `upload` is done by a person.
     #[schema(pattern = "^(ecf|rfce|upload|acecf)$")]
     document: &'static str,
-    /// The row in its sheet, as the spreadsheet counts.
+    /// The row in its sheet, as the spreadsheet counts; the place in a simulation, from 1.
     row: u32,
+    /// The type of the receipt.
+    #[schema(example = "31")]
+    ecf_type: &'static str,
+    /// The number; a receipt of a simulation has one once it is signed.
     #[schema(example = "E310000000005")]
-    encf: String,
+    encf: Option<String>,
     #[schema(pattern = "^(waiting|sent|accepted|rejected|not_sent|outcome_unknown)$")]
     row_state: &'static str,
     /// The number that must be accepted before.
@@ -118,7 +123,7 @@ impl RunView {
         Self {
             run_id: run.id.to_string(),
             idempotency_key: run.idempotency_key.clone(),
-            kind: "data",
+            kind: run.kind.as_str(),
             status: run.progress.state.as_str(),
             begun_at: run.begun_at.into(),
             ended_at: run.ended_at.map(Instant),
@@ -130,7 +135,7 @@ impl RunView {
 impl FullRunView {
     /// The view of a run with its rows.
     pub(crate) fn of(run: &Run, book: &Book, rows: &[Row]) -> Self {
-        let view = |(row, document)| RowView::of(row, document);
+        let view = |(row, document)| RowView::of(row, document, rows);
         let rows_view: Vec<RowView> = rows.iter().zip(book.documents()).map(view).collect();
         let is_stopped = run.progress.state == RunState::Stopped;
         let retry = stopped_at(run, rows).filter(|_| is_stopped).and_then(Row::to_retry);
@@ -175,13 +180,18 @@ impl CountsView {
 }
 
 impl RowView {
-    fn of(row: &Row, document: &Document) -> Self {
+    fn of(row: &Row, document: &Document, rows: &[Row]) -> Self {
+        let number = |which: Which| match which {
+            Which::Prescribed(encf) => Some(encf.to_string()),
+            simulated @ Which::Simulated(..) => Some(row_of(rows, simulated)?.encf()?.to_string()),
+        };
         let view = Self {
             document: document.kind(),
             row: document.row,
-            encf: document.encf.to_string(),
+            ecf_type: document.which.receipt_type().as_str(),
+            encf: number(document.which),
             row_state: name_of(row.entry.state),
-            awaits: document.awaits.map(|encf| encf.to_string()),
+            awaits: document.awaits.and_then(number),
             public_id: None,
             status: None,
             track_id: None,
@@ -228,6 +238,10 @@ fn next(run: &Run) -> Bilingual {
         (RunState::AwaitsUploads, _) => say!(
             "download the files, upload the full invoices in the certification portal, then confirm the uploads",
             "descargue los archivos, cargue las facturas completas en el portal de certificación y después confirme las cargas"
+        ),
+        (RunState::Stopped, Some(StopCause::Rejected)) if run.kind == RunKind::Simulation => say!(
+            "correct the data and begin a new simulation; the numbers of this one are used up",
+            "corrija los datos e inicie otra simulación; los números de esta ya se usaron"
         ),
         (RunState::Stopped, Some(StopCause::Rejected)) => say!(
             "the tax authority resets the step: download new workbooks from the portal and begin a new run with them",

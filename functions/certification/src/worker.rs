@@ -85,7 +85,7 @@ async fn take_on(worker: &Worker, job: &CertificationJob) -> Result<Outcome<Cert
                     sender.prepare().await?
                 };
                 let sent = match prepared {
-                    Ok(()) => sender.send(&rows[place].entry).await?,
+                    Ok(()) => sender.send(&rows, place).await?,
                     Err(words) => Err(words),
                 };
                 if let Err(words) = sent {
@@ -202,7 +202,7 @@ async fn announce_row(sender: &Sender<'_>, rows: &[Row], place: usize) -> Result
         run: &id,
         key: &row.entry.key(&id),
         document: document.kind(),
-        encf: document.encf,
+        encf: row.encf(),
         row: document.row,
         state: name_of(row.entry.state),
     };

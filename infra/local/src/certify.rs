@@ -26,10 +26,14 @@ const WAITS_FOR_A_PERSON: u8 = 2;
 /// The wait between two looks at the run.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The workbooks of a run.
-struct Workbooks {
-    receipts: Part,
-    approvals: Option<Part>,
+/// What a run is begun with.
+enum Rows {
+    Workbooks {
+        receipts: Part,
+        approvals: Option<Part>,
+    },
+    /// The company's own data, a JSON object.
+    Simulation(Part),
 }
 
 /// A file that is sent.
@@ -47,34 +51,55 @@ impl Part {
     }
 }
 
-impl Workbooks {
+impl Rows {
     fn read(options: &Certify) -> Result<Self, Error> {
-        Ok(Self {
-            receipts: Part::read(&options.workbook)?,
-            approvals: options.approvals.as_deref().map(Part::read).transpose()?,
+        let read = |path: &Option<PathBuf>| path.as_deref().map(Part::read).transpose();
+        Ok(match (read(&options.workbook)?, read(&options.simulation)?) {
+            (Some(receipts), _) => Self::Workbooks {
+                receipts,
+                approvals: read(&options.approvals)?,
+            },
+            (None, Some(data)) => Self::Simulation(data),
+            (None, None) => return Err("certify takes a workbook or --simulation".into()),
         })
     }
 
-    /// The start of the idempotency keys of all runs of these workbooks.
+    /// The start of the idempotency keys of all runs of these files.
     fn key(&self) -> String {
+        let (kind, first, second) = match self {
+            Self::Workbooks { receipts, approvals } => ("certify", receipts, approvals.as_ref()),
+            Self::Simulation(data) => ("simulate", data, None),
+        };
         let mut hash = Sha256::new();
-        for part in std::iter::once(&self.receipts).chain(&self.approvals) {
+        for part in std::iter::once(first).chain(second) {
             hash.update(Sha256::digest(&part.bytes));
         }
-        format!("certify-{}", &hex::encode(hash.finalize())[..32])
+        format!("{kind}-{}", &hex::encode(hash.finalize())[..32])
+    }
+
+    /// The name of the file that is sent as this part of the form.
+    fn name(&self, part: &str) -> &str {
+        match self {
+            Self::Workbooks {
+                approvals: Some(approvals),
+                ..
+            } if part == "approvals" => &approvals.name,
+            Self::Workbooks { receipts: part, .. } | Self::Simulation(part) => &part.name,
+        }
     }
 }
 
-/// Begins the run of these workbooks on a deployment or on the system of a state folder, or continues it, and follows it until it ends or waits for a person.
+/// Begins the run of these files on a deployment or on the system of a state folder, or continues it, and follows it
+/// until it ends or waits for a person.
 ///
 /// # Errors
 ///
 /// When a file cannot be read, no system is running, or the service cannot be reached.
 pub async fn certify(options: &Certify, data: &Path) -> Result<ExitCode, Error> {
-    let books = Workbooks::read(options)?;
+    let rows = Rows::read(options)?;
     let (service, portal) = match options.url.as_deref().zip(options.key.as_deref()) {
         Some((url, key)) => (Service::new(url, key)?, None),
-        None => match Portal::open(&books, options, data).await? {
+        None => match Portal::open(&rows, options, data).await? {
             Ok((service, portal)) => (service, Some(portal)),
             Err((part, findings)) => return show::findings(&part.name, &findings),
         },
@@ -84,15 +109,9 @@ pub async fn certify(options: &Certify, data: &Path) -> Result<ExitCode, Error> 
         service,
         portal,
     };
-    match office.begin(&books).await? {
+    match office.begin(&rows).await? {
         Begun::Run(run) => office.follow(run).await,
-        Begun::Refused { part, findings } => {
-            let name = match (part.as_str(), &books.approvals) {
-                ("approvals", Some(approvals)) => &approvals.name,
-                _ => &books.receipts.name,
-            };
-            show::findings(name, &findings)
-        }
+        Begun::Refused { part, findings } => show::findings(rows.name(&part), &findings),
     }
 }
 
@@ -104,14 +123,14 @@ struct Office<'o> {
 }
 
 impl Office<'_> {
-    async fn begin(&self, books: &Workbooks) -> Result<Begun, Error> {
-        let (key, runs) = (books.key(), self.service.runs().await?);
+    async fn begin(&self, rows: &Rows) -> Result<Begun, Error> {
+        let (key, runs) = (rows.key(), self.service.runs().await?);
         let earlier: Vec<_> = runs
             .iter()
             .filter(|run| run.idempotency_key.starts_with(&key))
             .collect();
         if let (Some(newest), false) = (earlier.first(), self.options.again) {
-            say(&format!("run {} of these workbooks goes on", newest.run_id))?;
+            say(&format!("run {} of these files goes on", newest.run_id))?;
             let run = self.service.run(&newest.run_id).await?;
             let can_continue = run.status == "stopped" && !run.is_rejected();
             let continued = if can_continue {
@@ -129,7 +148,7 @@ impl Office<'_> {
             0 => key,
             runs => format!("{key}-{}", runs + 1),
         };
-        let begun = self.service.begin(&key, self.options.environment, books).await?;
+        let begun = self.service.begin(&key, self.options.environment, rows).await?;
         if let Begun::Run(run) = &begun {
             for notice in &run.notices {
                 say(&format!("notice: {notice}"))?;
@@ -183,7 +202,7 @@ impl Office<'_> {
         }
         show::stop(&run)?;
         if run.is_rejected() || run.status == "abandoned" {
-            say("To send the same workbooks in a new run, start the command with --again.")?;
+            say("To send the same in a new run, start the command with --again.")?;
         } else {
             say("Then start the same command; it continues the run.")?;
         }

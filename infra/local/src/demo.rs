@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::authority::{Authority, CERTIFICATE_PIN};
 
 /// The issuer in the payloads of `events/`.
-const RNC: &str = "130000001";
+pub(crate) const RNC: &str = "130000001";
 const NAME: &str = "DEMOSTRACIONES DEL CARIBE SRL";
 /// Random bytes of the API key in the payloads of `events/`. The key is public, so only this system accepts it.
 const EVENTS_KEY: [u8; 24] = [

@@ -50,10 +50,10 @@ pub enum Command {
     },
 }
 
-/// Run the data tests of the authority's certification, to the last verdict
+/// Run the data tests of the authority's certification, or its simulation, to the last verdict
 ///
 /// On the local system the company of the workbooks is made when it is missing, with a test certificate; the simulated
-/// authority gets the workbooks, and the uploads of a person are done in its portal.
+/// authority gets the workbooks, and the uploads of a person are done in its portal. A simulation is of the demo company.
 ///
 /// Ctrl-C does not stop the run. The same command shows it again, and continues it after a stop whose reason was removed.
 ///
@@ -62,11 +62,14 @@ pub enum Command {
 #[derive(Debug, PartialEq, Eq, Args)]
 pub struct Certify {
     /// The workbook of e-CF, as the portal gave it
-    #[arg(value_name = "SUITE-ecf.xlsx")]
-    pub workbook: PathBuf,
+    #[arg(value_name = "SUITE-ecf.xlsx", required_unless_present = "simulation")]
+    pub workbook: Option<PathBuf>,
     /// The workbook of commercial approvals
-    #[arg(long, value_name = "SUITE-acecf.xlsx")]
+    #[arg(long, value_name = "SUITE-acecf.xlsx", requires = "workbook")]
     pub approvals: Option<PathBuf>,
+    /// Make the receipts of step 4 from the company's own data, JSON; docs/certification.md shows one
+    #[arg(long, value_name = "DATA.json", conflicts_with = "workbook")]
+    pub simulation: Option<PathBuf>,
     /// CerteCF, or TesteCF for a rehearsal; a key of a deployment has its own environment [default: CerteCF]
     #[arg(long, value_parser = certification)]
     pub environment: Option<Environment>,
@@ -260,10 +263,13 @@ mod tests {
             (&["--url", "https://ecf.example"][..], "--key <KEY>"),
             (&["--key", "k"], "--url <URL>"),
             (&["--environment", "ecf"], "`ecf` is not CerteCF or TesteCF"),
+            (&["--simulation", "data.json"], "cannot be used with"),
         ] {
             let error = parse(&[&["certify", "suite.xlsx"], arguments].concat()).unwrap_err();
             assert!(error.to_string().contains(reason), "{error}");
         }
+        assert!(parse(&["certify", "--simulation", "data.json"]).is_ok());
+        assert!(parse(&["certify"]).is_err());
     }
 
     #[test]

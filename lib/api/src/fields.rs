@@ -22,6 +22,7 @@
 //! must not change the meaning of a request.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use ecf::{Node, Piece, Violation};
 use ecf_language::{Bilingual, say};
@@ -240,6 +241,31 @@ impl Fields {
         }
         self.unlisted += inner.unlisted;
         value
+    }
+
+    /// Reads a required list of objects, each as fields of its own.
+    pub fn nested_list<T: FromFields>(&mut self, name: &'static str, limits: RangeInclusive<usize>) -> Option<Vec<T>> {
+        let elements = self.list(name).items(limits).required()?;
+        let mut values = Vec::with_capacity(elements.len());
+        for (index, element) in elements.into_iter().enumerate() {
+            let Node::Object(members) = element else {
+                let msg = say!("Input should be a valid dictionary", "se espera un objeto");
+                let loc = [self.root.to_owned(), name.to_owned(), index.to_string()];
+                self.reject_with(FieldError::new(loc, "dict_type", msg).with_input(&element));
+                continue;
+            };
+            let mut inner = Self::new(name, members);
+            let value = T::read(&mut inner);
+            inner.refuse_unknown();
+            for mut error in inner.errors {
+                error.loc.insert(0, self.root.to_owned());
+                error.loc.insert(2, index.to_string());
+                self.reject_with(error);
+            }
+            self.unlisted += inner.unlisted;
+            values.extend(value);
+        }
+        Some(values)
     }
 
     /// Records an error that concerns more than one field, at the field where it is best corrected.

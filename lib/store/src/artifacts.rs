@@ -87,7 +87,7 @@ pub enum ArtifactKind {
     Acecf,
     /// An annulment of numbers; it does not belong to a receipt.
     Anecf,
-    /// A workbook of the certification; it does not belong to a receipt.
+    /// A workbook of the certification, or the data of its simulation; it does not belong to a receipt.
     Workbook,
 }
 

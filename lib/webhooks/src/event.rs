@@ -348,8 +348,8 @@ payload! {
         environment: &'a str = text("The environment of the run"),
         run_id: &'a str = text("The run"),
         document: &'a str = word(&["ecf", "rfce", "acecf"], "What was sent for the row: a receipt, a summary, an approval"),
-        encf: String = text("The number in the row"),
-        row: u32 = count("The row in its sheet, as the spreadsheet counts"),
+        encf: Option<String> = nullable_text("The number in the row; null for a simulated receipt that was not signed"),
+        row: u32 = count("The row in its sheet, as the spreadsheet counts; the place in a simulation"),
         row_state: &'a str = word(
             &["accepted", "rejected", "not_sent", "outcome_unknown"],
             "What became of it; a conditional acceptance is an acceptance",
@@ -461,8 +461,8 @@ pub enum News<'a> {
         key: &'a str,
         /// What was sent for it.
         document: &'a str,
-        /// The number in the row.
-        encf: ecf::Encf,
+        /// The number in the row; a simulated receipt that was not signed has none.
+        encf: Option<ecf::Encf>,
         /// The row in its sheet.
         row: u32,
         /// What became of it.
@@ -642,7 +642,7 @@ impl News<'_> {
                     environment,
                     run_id: run,
                     document,
-                    encf: encf.to_string(),
+                    encf: encf.map(|encf| encf.to_string()),
                     row,
                     row_state: state,
                 },

@@ -17,6 +17,7 @@ mod order;
 mod row;
 pub mod run;
 mod sheet;
+pub mod simulation;
 mod suite;
 
 pub use approvals::{Approval, Approvals, approvals};

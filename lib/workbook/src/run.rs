@@ -7,7 +7,9 @@
 //! One row is sent at a time: a rejection resets the whole step of the certification, so nothing is sent while a verdict
 //! that may be one is still open.
 
-use ecf::Encf;
+use std::fmt;
+
+use ecf::{Encf, ReceiptType};
 use thiserror::Error;
 
 use crate::order::Phase;
@@ -64,15 +66,41 @@ pub enum RowState {
     OutcomeUnknown,
 }
 
+/// Which document a row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Which {
+    /// The row of a workbook, which prescribes the number.
+    Prescribed(Encf),
+    /// A receipt of the simulation, which gets its number when it is signed: its place, counted from 1, and its type.
+    Simulated(u32, ReceiptType),
+}
+
+impl Which {
+    /// The type of the document.
+    pub fn receipt_type(self) -> ReceiptType {
+        match self {
+            Self::Prescribed(encf) => encf.receipt_type(),
+            Self::Simulated(_, receipt_type) => receipt_type,
+        }
+    }
+}
+
+impl fmt::Display for Which {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Prescribed(encf) => encf.fmt(f),
+            Self::Simulated(place, _) => place.fmt(f),
+        }
+    }
+}
+
 /// A row of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
     /// The part of the run.
     pub phase: Phase,
-    /// The number.
-    pub encf: Encf,
-    /// The number that must have been accepted before.
-    pub awaits: Option<Encf>,
+    /// The document.
+    pub which: Which,
     /// How often a person continued the run after the row was not sent.
     pub tries: u32,
     /// What became of it.
@@ -86,12 +114,12 @@ impl Entry {
     pub fn key(&self, run: &str) -> String {
         let kind = match self.phase {
             Phase::Receipts | Phase::Notes => "ecf",
-            Phase::Summaries if self.encf.receipt_type().is_note() => "ecf",
+            Phase::Summaries if self.which.receipt_type().is_note() => "ecf",
             Phase::Summaries => "rfce",
             Phase::Uploads => "upload",
             Phase::Approvals => "acecf",
         };
-        format!("certification/{run}/{kind}/{}/{}", self.encf, self.tries)
+        format!("certification/{run}/{kind}/{}/{}", self.which, self.tries)
     }
 }
 
@@ -234,8 +262,7 @@ mod tests {
     fn entry(phase: Phase, receipt_type: ReceiptType, number: u64) -> Entry {
         Entry {
             phase,
-            encf: Encf::new(receipt_type, number).unwrap(),
-            awaits: None,
+            which: Which::Prescribed(Encf::new(receipt_type, number).unwrap()),
             tries: 0,
             state: RowState::Waiting,
             is_numbered: false,

@@ -20,6 +20,7 @@ async fn every_payload_in_the_folder_is_answered() {
     let id = begun["run_id"].as_str().unwrap();
     for (name, status) in [
         ("begin", 422),
+        ("simulate", 422),
         ("list", 200),
         ("show", 200),
         ("continue", 409),

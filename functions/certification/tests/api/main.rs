@@ -7,6 +7,7 @@ mod events;
 mod runs;
 #[path = "../../../../lib/workbook/tests/sheets/mod.rs"]
 mod sheets;
+mod simulation;
 
 use axum::Router;
 use axum::body::Body;
@@ -44,8 +45,27 @@ impl World {
         }
     }
 
+    /// The same with new processes.
+    pub(crate) async fn of(world: Self) -> Self {
+        let clock = world.stack.clock().clone();
+        let app = App::from_env(
+            &world.stack.env("certification"),
+            &world.stack.clients_of("certification"),
+            clock,
+        );
+        Self {
+            router: certification::router(app.unwrap()),
+            ..world
+        }
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Answer {
         request(&self.router, Method::GET, path, Some(&self.company.api_key), None).await
+    }
+
+    pub(crate) async fn simulate(&self, body: &Value) -> Answer {
+        let key = Some(self.company.api_key.as_str());
+        request(&self.router, Method::POST, RUNS, key, Some(body)).await
     }
 
     pub(crate) async fn post(&self, path: &str) -> Answer {

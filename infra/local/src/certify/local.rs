@@ -6,51 +6,64 @@ use std::io::{Cursor, Read as _};
 use std::path::Path;
 
 use base64::Engine as _;
-use ecf::{Environment, Fecha, Rnc};
+use ecf::{Environment, Fecha, ReceiptType, Rnc};
 use ecf_runtime::{Clock, Error};
-use ecf_store::{Clients, CompanyId, Table, local_config};
+use ecf_store::{Clients, CompanyId, Scope, Table, local_config, numbers::Range};
 use ecf_workbook::{Approvals, Criteria, Findings, Suite};
 use http::Method;
 use serde_json::{Value, json};
 use zip::ZipArchive;
 
 use super::service::{Cell, Finding, Service, message};
-use super::{Part, Workbooks};
+use super::{Part, Rows};
 use crate::authority::{CERTIFICATE_PIN, certificate};
+use crate::demo::RNC as DEMO_RNC;
 use crate::folder;
 use crate::lapse::Lapse;
 use crate::operating::operator;
 use crate::options::Certify;
 use crate::ready::environment_of;
 
+/// Upper bound of the receipts of one type in a simulation: consumer invoices.
+const MOST_OF_ONE_TYPE: u64 = 6;
+/// The numbers that a type gets when it has fewer, and their expiry.
+const NEW_NUMBERS: u64 = 100;
+const VALID_UNTIL: &str = "2028-12-31";
+
 /// The portal of the simulated authority, for the company of the workbooks.
 pub(super) struct Portal {
     simulator_url: String,
     rnc: Rnc,
     environment: Environment,
-    rows: Value,
+    /// What the data test prescribes; a simulation has none.
+    rows: Option<Value>,
 }
 
 impl Portal {
     /// The portal and the service of the system on a state folder. A system that has no company with the workbooks' RNC
     /// gets one, with a test certificate. The inner error is what is wrong with a workbook.
     pub(super) async fn open(
-        books: &Workbooks,
+        rows: &Rows,
         options: &Certify,
         data: &Path,
     ) -> Result<Result<(Service, Self), (Part, Vec<Finding>)>, Error> {
         let environment = options.environment.unwrap_or(Environment::CerteCF);
         let clock = Lapse::kept(&folder::lapse(data))?.map_or_else(Clock::system, Lapse::clock);
+        let today = Fecha::at(clock.now());
+        let (receipts, approvals) = match rows {
+            Rows::Workbooks { receipts, approvals } => (receipts, approvals),
+            Rows::Simulation(_) => return Self::of_demo(environment, today, data).await.map(Ok),
+        };
         let criteria = Criteria {
             company: None,
             environment,
-            today: Fecha::at(clock.now()),
+            today,
         };
-        let suite = match ecf_workbook::receipts(&books.receipts.bytes, &criteria) {
+        let suite = match ecf_workbook::receipts(&receipts.bytes, &criteria) {
             Ok(suite) => suite,
-            Err(findings) => return Ok(Err((books.receipts.clone(), shown(findings)))),
+            Err(findings) => return Ok(Err((receipts.clone(), shown(findings)))),
         };
-        let approvals = match &books.approvals {
+        let approvals = match approvals {
             None => None,
             Some(part) => match ecf_workbook::approvals(&part.bytes, &criteria) {
                 Ok(approvals) => Some(approvals),
@@ -63,30 +76,65 @@ impl Portal {
             .map(|row| &row.numbered().document().encabezado.emisor);
         let rnc = issuer.and_then(|issuer| issuer.rnc_emisor.clone());
         let rnc = rnc.ok_or("the workbook names no issuer")?;
-        let variable = |function: &str, name: &str| -> Result<String, Error> {
-            let mut variables = environment_of(function, data)?;
-            Ok(variables
-                .remove(name)
-                .ok_or_else(|| format!("the function {function} has no {name}"))?)
-        };
-        let url = variable("company", "PUBLIC_URL")?;
+        let rows = data_test(&suite, approvals.as_ref())?;
+        Self::of(rnc, environment, Some(rows), data).await.map(Ok)
+    }
+
+    /// The portal for the demo company, whose ranges get the numbers of a simulation when they have too few.
+    async fn of_demo(environment: Environment, today: Fecha, data: &Path) -> Result<(Service, Self), Error> {
+        let opened = Self::of(DEMO_RNC.parse()?, environment, None, data).await?;
+        let table = table(data)?;
+        let company = table
+            .company_by_rnc(&opened.1.rnc)
+            .await?
+            .ok_or("there is no demo company")?;
+        let ranges = table.ranges(&Scope { company, environment }, None).await?;
+        for ecf_type in ReceiptType::ALL {
+            let of_type = || ranges.iter().filter(|range| range.ecf_type == ecf_type);
+            let left: u64 = of_type()
+                .filter(|range| range.gives_numbers(today))
+                .map(Range::available)
+                .sum();
+            if left >= MOST_OF_ONE_TYPE {
+                continue;
+            }
+            let start = of_type().map(|range| range.end).max().unwrap_or_default() + 1;
+            let command = json!({
+                "command": "create_range", "company": company.to_string(), "environment": environment.to_string(),
+                "ecf_type": ecf_type.as_str(), "range_start": start, "range_end": start + NEW_NUMBERS - 1,
+                "valid_until": VALID_UNTIL, "numbering": "service",
+            });
+            operator(&command.to_string(), data).await?;
+        }
+        Ok(opened)
+    }
+
+    async fn of(
+        rnc: Rnc,
+        environment: Environment,
+        rows: Option<Value>,
+        data: &Path,
+    ) -> Result<(Service, Self), Error> {
+        let url = variable("company", "PUBLIC_URL", data)?;
         let key = key(&url, &rnc, environment, data).await?;
         let portal = Self {
-            simulator_url: variable("submission-worker", "TAXAUTH_ECF_URL")?,
-            rows: data_test(&suite, approvals.as_ref())?,
+            simulator_url: variable("submission-worker", "TAXAUTH_ECF_URL", data)?,
             rnc,
             environment,
+            rows,
         };
-        Ok(Ok((Service::new(&url, &key)?, portal)))
+        Ok((Service::new(&url, &key)?, portal))
     }
 
     /// Hands the workbooks out, as the portal does when the step begins or is reset.
     pub(super) async fn prescribe(&self, service: &Service) -> Result<(), Error> {
-        if self.environment != Environment::CerteCF {
-            return Ok(());
+        match &self.rows {
+            Some(rows) if self.environment == Environment::CerteCF => {
+                let request = service.http().request(Method::PUT, self.address("")).json(rows);
+                succeed(request).await.map(drop)
+            }
+            _ => Ok(()),
         }
-        let request = service.http().request(Method::PUT, self.address("")).json(&self.rows);
-        succeed(request).await.map(drop)
     }
 
     /// Uploads the full invoices, as a person does; returns their number.
@@ -115,6 +163,17 @@ impl Portal {
     }
 }
 
+fn variable(function: &str, name: &str, data: &Path) -> Result<String, Error> {
+    let mut variables = environment_of(function, data)?;
+    let value = variables.remove(name);
+    Ok(value.ok_or_else(|| format!("the function {function} has no {name}"))?)
+}
+
+fn table(data: &Path) -> Result<Table, Error> {
+    let clients = Clients::new(&local_config(&variable("operator", "AWS_ENDPOINT_URL", data)?));
+    Ok(Table::new(clients.dynamodb, variable("operator", "TABLE_NAME", data)?))
+}
+
 /// A key of the company with this RNC. It is kept in the state folder, so that the command may be repeated.
 async fn key(url: &str, rnc: &Rnc, environment: Environment, data: &Path) -> Result<String, Error> {
     let file = folder::certify(data);
@@ -126,14 +185,7 @@ async fn key(url: &str, rnc: &Rnc, environment: Environment, data: &Path) -> Res
     if let Some(key) = keys.get(&name) {
         return Ok(key.clone());
     }
-    let variables = environment_of("operator", data)?;
-    let named = |name: &str| {
-        variables
-            .get(name)
-            .ok_or_else(|| format!("the state folder names no {name}"))
-    };
-    let clients = Clients::new(&local_config(named("AWS_ENDPOINT_URL")?));
-    let table = Table::new(clients.dynamodb, named("TABLE_NAME")?.clone());
+    let table = table(data)?;
     let company = match table.company_by_rnc(rnc).await? {
         Some(company) => company.to_string(),
         None => register(url, rnc, data).await?,

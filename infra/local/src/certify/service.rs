@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::Workbooks;
+use super::Rows;
 
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 /// How often a request is repeated while the service cannot be reached or is busy.
@@ -64,7 +64,8 @@ pub(super) struct Stop {
 pub(super) struct Row {
     pub(super) document: String,
     pub(super) row: u32,
-    pub(super) encf: String,
+    pub(super) ecf_type: String,
+    pub(super) encf: Option<String>,
     pub(super) row_state: String,
     pub(super) status: Option<String>,
     pub(super) track_id: Option<String>,
@@ -152,6 +153,13 @@ impl Listed {
     }
 }
 
+impl Row {
+    /// The number, or the type while it has none.
+    pub(super) fn number(&self) -> String {
+        self.encf.clone().unwrap_or_else(|| format!("type {}", self.ecf_type))
+    }
+}
+
 impl Run {
     /// Whether the authority resets the step.
     pub(super) fn is_rejected(&self) -> bool {
@@ -187,25 +195,33 @@ impl Service {
         self.look(&format!("{RUNS}/{id}")).await
     }
 
-    pub(super) async fn begin(
-        &self,
-        key: &str,
-        environment: Option<Environment>,
-        books: &Workbooks,
-    ) -> Result<Begun, Error> {
+    pub(super) async fn begin(&self, key: &str, environment: Option<Environment>, rows: &Rows) -> Result<Begun, Error> {
         let file = |part: &super::Part| Part::bytes(part.bytes.clone()).file_name(part.name.clone());
-        let form = || {
-            let mut form = Form::new().text("idempotency_key", key.to_owned());
-            form = form.part("workbook", file(&books.receipts));
-            if let Some(approvals) = &books.approvals {
-                form = form.part("approvals", file(approvals));
+        let environment = environment.map(|environment| environment.to_string());
+        let request = match rows {
+            Rows::Workbooks { receipts, approvals } => Box::new(move || {
+                let mut form = Form::new().text("idempotency_key", key.to_owned());
+                form = form.part("workbook", file(receipts));
+                if let Some(approvals) = approvals {
+                    form = form.part("approvals", file(approvals));
+                }
+                if let Some(environment) = &environment {
+                    form = form.text("environment", environment.clone());
+                }
+                self.request(Method::POST, RUNS).multipart(form)
+            }) as Box<dyn Fn() -> reqwest::RequestBuilder>,
+            Rows::Simulation(data) => {
+                let mut body: serde_json::Map<String, Value> =
+                    serde_json::from_slice(&data.bytes).map_err(|error| format!("{}: {error}", data.name))?;
+                body.insert("kind".to_owned(), "simulation".into());
+                body.insert("idempotency_key".to_owned(), key.into());
+                if let Some(environment) = environment {
+                    body.insert("environment".to_owned(), environment.into());
+                }
+                Box::new(move || self.request(Method::POST, RUNS).json(&body))
             }
-            if let Some(environment) = environment {
-                form = form.text("environment", environment.to_string());
-            }
-            self.request(Method::POST, RUNS).multipart(form)
         };
-        let (status, body) = self.patiently(form).await?;
+        let (status, body) = self.patiently(&*request).await?;
         if status == StatusCode::UNPROCESSABLE_ENTITY {
             let findings: Vec<Finding> = serde_json::from_value(body["detail"].clone())?;
             let part = findings.first().and_then(|finding| finding.loc.last()?.as_str());

@@ -24,7 +24,7 @@ impl Bar {
         self.0.set_length(run.counts.rows);
         self.0.set_position(run.counts.accepted);
         let sent = run.rows.iter().find(|row| row.row_state == "sent");
-        let words = sent.map(|row| format!("{} {} is sent", row.document, row.encf));
+        let words = sent.map(|row| format!("{} {} is sent", row.document, row.number()));
         self.0.set_message(words.unwrap_or_default());
     }
 
@@ -57,7 +57,7 @@ pub(super) fn table(run: &Run) -> Result<(), Error> {
         [
             row.row.to_string(),
             row.document.clone(),
-            row.encf.clone(),
+            row.number(),
             row.row_state.clone(),
             row.track_id.clone().unwrap_or_default(),
             verdict(row),
@@ -91,7 +91,10 @@ pub(super) fn stop(run: &Run) -> Result<(), Error> {
         let why = stop.message.as_deref().unwrap_or("no reason is known");
         say(&format!(
             "stopped ({}) at {} {}, row {}: {why}",
-            stop.cause, row.document, row.encf, row.row
+            stop.cause,
+            row.document,
+            row.number(),
+            row.row
         ))?;
         for explanation in &row.explanations {
             say(&format!("  {} {}", explanation.cause, explanation.fix))?;

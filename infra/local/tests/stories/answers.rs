@@ -285,6 +285,20 @@ async fn two_runs(walk: &mut Walk<'_>, system: &System, company: &Value, caller:
     let runs = "/api/v1/client/certification/runs";
     let (_, rows, summaries) = sheets::small();
     let workbook = sheets::workbook(&rows, &summaries);
+    let simulation = json!({
+        "kind": "simulation", "idempotency_key": "simulation-1", "foreign_buyer": "CLIENT INC",
+        "buyer": { "rnc": "101672919", "name": "CLIENTE DE PRUEBA SRL" },
+        "items": [{ "name": "Asesoría", "price": "1500.00" }],
+    });
+    walk.ask_as(
+        caller,
+        "simulation-without-numbers",
+        Method::POST,
+        runs,
+        Some(simulation),
+        409,
+    )
+    .await;
     // The tax authority refuses the first row: nothing was received, so that the row may be sent again.
     let refuses =
         json!({ "service": "recepcion", "ambiente": "certecf", "fault": "status", "status": 400, "times": 1 });

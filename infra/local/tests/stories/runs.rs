@@ -373,7 +373,7 @@ async fn one_command_runs_both_suites_to_the_end() {
         // The same command shows the run that has ended.
         let (code, printed) = program.certify(&arguments);
         assert_eq!(code, Some(0), "{printed}");
-        assert!(printed.contains("of these workbooks goes on"), "{printed}");
+        assert!(printed.contains("of these files goes on"), "{printed}");
     }
     program.interrupt();
 }
@@ -432,5 +432,40 @@ async fn the_command_names_the_cells_of_a_broken_workbook() {
         printed.contains("sheet ECF, row 2, ") && printed.contains("[FILA-08]"),
         "{printed}"
     );
+    program.interrupt();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_command_makes_the_receipts_of_the_simulation_and_their_prints() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = start(folder.path());
+    let (data, out) = (folder.path().join("data.json"), folder.path().join("files.zip"));
+    let own = json!({
+        "buyer": { "rnc": "101672919", "name": "CLIENTE DE PRUEBA SRL" }, "foreign_buyer": "CLIENT INC",
+        "items": [
+            { "name": "Asesoría", "price": "1500.00" },
+            { "name": "Silla", "price": "8999.50", "is_service": false, "is_taxed": false },
+        ],
+    });
+    std::fs::write(&data, own.to_string()).unwrap();
+    let arguments = ["--simulation", data.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    let (code, printed) = program.certify(&arguments);
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.contains("25 of 25 rows accepted"), "{printed}");
+    let mut archive = ZipArchive::new(Cursor::new(std::fs::read(&out).unwrap())).unwrap();
+    let mut names = Vec::new();
+    for index in 0..archive.len() {
+        let mut file = archive.by_index(index).unwrap();
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).unwrap();
+        let name = file.name().unwrap().into_owned();
+        assert_eq!(name.ends_with(".pdf"), bytes.starts_with(b"%PDF"), "{name}");
+        names.push(name);
+    }
+    let count = |end: &str| names.iter().filter(|name| name.ends_with(end)).count();
+    assert_eq!((count(".xml"), count(".pdf"), count(".txt")), (4, 11, 1), "{names:?}");
+    let types = names.iter().filter_map(|name| name.strip_prefix("RI/130000001E"));
+    let types: std::collections::BTreeSet<_> = types.map(|name| name[..2].to_owned()).collect();
+    assert_eq!(types.len(), 10, "{names:?}");
     program.interrupt();
 }

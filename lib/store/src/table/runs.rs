@@ -30,6 +30,8 @@ use crate::{
 const LOOK: SignedDuration = SignedDuration::from_mins(2);
 
 const IDEMPOTENCY_KEY: &str = "key";
+/// Absent on a run of workbooks.
+const KIND: &str = "kind";
 const STATE: &str = "state";
 const STEP: &str = "step";
 const STOP_ENTRY: &str = "stop_entry";
@@ -87,6 +89,27 @@ impl RunState {
     }
 }
 
+/// Where the rows of a run come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunKind {
+    /// The authority's workbooks.
+    Data,
+    /// The company's own data.
+    Simulation,
+}
+
+impl RunKind {
+    const ALL: [Self; 2] = [Self::Data, Self::Simulation];
+
+    /// The name in the table and in responses.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Data => "data",
+            Self::Simulation => "simulation",
+        }
+    }
+}
+
 /// What happened to the row that stopped a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopCause {
@@ -138,10 +161,11 @@ pub struct RunProgress {
 pub struct Run {
     pub id: RunId,
     pub idempotency_key: String,
+    pub kind: RunKind,
     pub progress: RunProgress,
     /// The number of writes of the record; a job of an earlier step is void.
     pub step: u32,
-    /// The workbook of e-CF.
+    /// The workbook of e-CF, or the data of a simulation.
     pub receipts: ContentHash,
     /// The workbook of approvals.
     pub approvals: Option<ContentHash>,
@@ -160,7 +184,7 @@ pub enum RunBegun {
 }
 
 impl Run {
-    /// A run before its first step. Its workbooks are in the bucket already.
+    /// A run of workbooks before its first step. Its workbooks are in the bucket already.
     pub fn new(
         scope: &Scope,
         idempotency_key: String,
@@ -171,6 +195,7 @@ impl Run {
         Self {
             id: RunId::of(scope, &idempotency_key),
             idempotency_key,
+            kind: RunKind::Data,
             progress: RunProgress {
                 state: RunState::Running,
                 stop: None,
@@ -321,6 +346,7 @@ fn tries(progress: &RunProgress) -> Option<aws_sdk_dynamodb::types::AttributeVal
 fn item(scope: &Scope, new: &Run) -> super::item::Item {
     NewItem::new(&keys::run(scope, &new.id))
         .with(IDEMPOTENCY_KEY, text(&new.idempotency_key))
+        .with_some(KIND, (new.kind != RunKind::Data).then(|| text(new.kind.as_str())))
         .with(STATE, text(new.progress.state.as_str()))
         .with(STEP, number(new.step))
         .with(UPLOADED, flag(new.progress.uploaded))
@@ -367,6 +393,9 @@ fn read(stored: &Stored) -> Result<Run, StoreError> {
     Ok(Run {
         id: stored.parse(SK)?,
         idempotency_key: stored.str(IDEMPOTENCY_KEY)?.to_owned(),
+        kind: stored
+            .opt_one_of(KIND, &RunKind::ALL, RunKind::as_str)?
+            .unwrap_or(RunKind::Data),
         progress: RunProgress {
             state: stored.one_of(STATE, &RunState::ALL, RunState::as_str)?,
             stop,
