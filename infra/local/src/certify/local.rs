@@ -14,7 +14,7 @@ use http::Method;
 use serde_json::{Value, json};
 use zip::ZipArchive;
 
-use super::service::{Cell, Finding, Service, message};
+use super::service::{Cell, Finding, Service, client, message};
 use super::{Part, Rows};
 use crate::authority::{CERTIFICATE_PIN, certificate};
 use crate::demo::RNC as DEMO_RNC;
@@ -208,7 +208,7 @@ async fn register(url: &str, rnc: &Rnc, data: &Path) -> Result<String, Error> {
         "p12_base64": base64::prelude::BASE64_STANDARD.encode(p12),
         "pin": CERTIFICATE_PIN,
     });
-    let http = reqwest::Client::new();
+    let http = client()?;
     let answer = succeed(http.post(format!("{url}/api/v1/public/register")).json(&request)).await?;
     let id = answer["company"]["public_id"].as_str();
     Ok(id

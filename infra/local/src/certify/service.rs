@@ -19,6 +19,11 @@ const TRIES: u32 = 12;
 const BETWEEN_TRIES: Duration = Duration::from_secs(5);
 const RUNS: &str = "/client/certification/runs";
 
+/// A client that gives up after a minute.
+pub(super) fn client() -> Result<reqwest::Client, reqwest::Error> {
+    reqwest::Client::builder().timeout(TIME_LIMIT).build()
+}
+
 /// A service and a key of it.
 pub(super) struct Service {
     http: reqwest::Client,
@@ -170,9 +175,8 @@ impl Run {
 impl Service {
     pub(super) fn new(url: &str, key: &str) -> Result<Self, Error> {
         let url = url.trim_end_matches('/').trim_end_matches("/api/v1").to_owned();
-        let http = reqwest::Client::builder().timeout(TIME_LIMIT).build()?;
         Ok(Self {
-            http,
+            http: client()?,
             url,
             key: key.to_owned(),
         })
