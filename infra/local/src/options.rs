@@ -117,7 +117,7 @@ pub struct RunOptions {
     /// Requests per second that one API key may send; a deployment's limit if left out, 0 for no limit
     #[arg(long, value_name = "N")]
     pub key_rate: Option<u32>,
-    /// Let so many of a hundred AWS calls fail, be throttled, get lost or come late
+    /// Let this percentage of AWS calls fail, be throttled, get lost or come late
     #[arg(long, value_name = "PERCENT[:SEED]", value_parser = fault_rate)]
     pub aws_faults: Option<FaultRate>,
 }
