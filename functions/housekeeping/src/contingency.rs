@@ -3,6 +3,7 @@
 //! An event is announced before the record changes, so a run that dies announces it again, and the same announcement is
 //! made once.
 
+use ecf::ReceiptState;
 use ecf_store::{Receipt, StoreError, contingencies::Contingency, due::DueEntry};
 use ecf_webhooks::{News, announce};
 use jiff::{SignedDuration, Timestamp};
@@ -13,10 +14,12 @@ use crate::round::Round;
 /// The next look at a contingency: in the next run.
 const NEXT_LOOK: SignedDuration = SignedDuration::from_secs(30);
 
-/// Announces the beginning, if the receipt is the company's first one that is held in this outage.
+/// Announces the beginning, if the receipt is the company's first one whose send is held in this outage.
 pub(crate) async fn begin(app: &App, round: &Round<'_>, receipt: &Receipt, now: Timestamp) -> Result<(), StoreError> {
     let scope = &receipt.scope;
-    if !round.is_first_held(receipt) || app.table.contingency(scope).await?.is_some() {
+    // A submitted receipt is with the authority; only its verdict waits.
+    let awaits_send = matches!(receipt.state, ReceiptState::Signed | ReceiptState::Contingency);
+    if !awaits_send || !round.is_first_held(receipt) || app.table.contingency(scope).await?.is_some() {
         return Ok(());
     }
     let Some(outage) = app.gates.outage(scope.environment).await else {

@@ -126,6 +126,7 @@ async fn p14_an_outage_begins_and_ends_with_one_event_whatever_dies_on_the_way()
 #[tokio::test]
 async fn p14_a_company_without_held_receipts_gets_no_event() {
     let world = World::start().await;
+    world.submitted("E310000000001").await;
     world.signed("E320000000001").await;
     world.advance(TEN_MINUTES);
     world.open_breaker(Host::Ecf).await;
