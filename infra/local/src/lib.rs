@@ -7,6 +7,7 @@
 
 mod authority;
 mod certify;
+mod check_reception;
 mod demo;
 mod folder;
 mod front;
@@ -23,9 +24,10 @@ mod timers;
 
 pub use authority::{CERTIFICATE_PIN, certificate};
 pub use certify::{certify, data_test};
+pub use check_reception::check_reception;
 pub use demo::Demo;
 pub use mounted::{InvokedFunction, Mounted, QueueFunction, TimedFunction, mount};
 pub use operating::{Arguments as OperatorArguments, operate, operator};
-pub use options::{Arguments, Certify, Command, RunOptions};
+pub use options::{Arguments, Certify, CheckReception, Command, RunOptions};
 pub use ready::variables;
 pub use start::{Local, StartError};

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use ecf_local::{
-    Arguments, CERTIFICATE_PIN, Command, Local, OperatorArguments, RunOptions, certificate, certify, operate, variables,
+    Arguments, CERTIFICATE_PIN, Command, Local, OperatorArguments, RunOptions, certificate, certify, check_reception,
+    operate, variables,
 };
 use ecf_runtime::telemetry;
 
@@ -47,6 +48,7 @@ async fn run() -> Result<ExitCode, ecf_runtime::Error> {
             ))
         }
         Some(Command::Certify(run)) => return certify(&run, &options.data).await,
+        Some(Command::CheckReception(check)) => return check_reception(&check, &options.data).await,
         Some(Command::Openapi { check: true }) => ecf_openapi::check().map_err(Into::into),
         Some(Command::Openapi { check: false }) => ecf_openapi::write().map_err(Into::into),
     }?;

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use ecf::Environment;
+use ecf::{Environment, Rnc};
 use ecf_embedded::FaultRate;
 
 /// The e-CF service with a simulated tax authority, in one process
@@ -42,6 +42,7 @@ pub enum Command {
         file: PathBuf,
     },
     Certify(Certify),
+    CheckReception(CheckReception),
     /// Write infra/openapi/public-v1.json and the tables of events in docs/ from the code
     Openapi {
         /// Only compare
@@ -88,6 +89,28 @@ pub struct Certify {
     /// An API key of the company in that deployment
     #[arg(long, requires = "url")]
     pub key: Option<String>,
+}
+
+/// Call a company's published address as the tax authority does in steps 7 to 11 of the certification
+///
+/// Checks name, TLS, seed, token, receipts and approvals, and says what the authority would complain about. A test receipt
+/// stays in the company's inbox; nothing but seeds is asked of an address that is not one of testecf or certecf.
+///
+/// Exit status: 0 nothing to correct; 1 something to correct, or an error.
+#[derive(Debug, PartialEq, Eq, Args)]
+pub struct CheckReception {
+    /// url_recepcion, as GET /api/v1/client/company shows it; the local demo company's in CerteCF if left out
+    #[arg(value_parser = web_address)]
+    pub address: Option<String>,
+    /// RNC of the company, if the address does not contain it
+    #[arg(long)]
+    pub rnc: Option<Rnc>,
+    /// A certificate to sign with; one that nobody knows if left out, which a service with ReceptionTrust=chain refuses
+    #[arg(long, value_name = "FILE", requires = "address")]
+    pub p12: Option<PathBuf>,
+    /// Its PIN
+    #[arg(long, requires = "p12")]
+    pub pin: Option<String>,
 }
 
 /// Upper bound of the speed: at 60, a worker still has time for one call within its timeout.

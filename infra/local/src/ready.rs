@@ -71,6 +71,12 @@ pub fn variables(function: &str, folder: &Path) -> Result<String, ecf_runtime::E
         .collect())
 }
 
+/// A variable of a function.
+pub(crate) fn variable(function: &str, name: &str, folder: &Path) -> Result<String, ecf_runtime::Error> {
+    let value = environment_of(function, folder)?.remove(name);
+    Ok(value.ok_or_else(|| format!("the function {function} has no {name}"))?)
+}
+
 /// A function's variables by name.
 pub(crate) fn environment_of(function: &str, folder: &Path) -> Result<BTreeMap<String, String>, ecf_runtime::Error> {
     let file = folder::environment(folder);

@@ -22,7 +22,7 @@ use crate::folder;
 use crate::lapse::Lapse;
 use crate::operating::operator;
 use crate::options::Certify;
-use crate::ready::environment_of;
+use crate::ready::variable;
 
 /// Upper bound of the receipts of one type in a simulation: consumer invoices.
 const MOST_OF_ONE_TYPE: u64 = 6;
@@ -161,12 +161,6 @@ impl Portal {
     fn address(&self, rest: &str) -> String {
         format!("{}/_control/data-tests/{}{rest}", self.simulator_url, self.rnc)
     }
-}
-
-fn variable(function: &str, name: &str, data: &Path) -> Result<String, Error> {
-    let mut variables = environment_of(function, data)?;
-    let value = variables.remove(name);
-    Ok(value.ok_or_else(|| format!("the function {function} has no {name}"))?)
 }
 
 fn table(data: &Path) -> Result<Table, Error> {

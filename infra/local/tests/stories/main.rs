@@ -7,6 +7,7 @@ mod addresses;
 mod answers;
 mod budget;
 mod certification;
+mod check_reception;
 mod crowd;
 mod dead_ends;
 mod events;

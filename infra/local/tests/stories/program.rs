@@ -90,7 +90,12 @@ impl Program {
 
     /// Runs `ecf-local certify` against this program: its exit code, and what it prints.
     pub(crate) fn certify(&self, arguments: &[&str]) -> (Option<i32>, String) {
-        let output = run(&[&["certify", "--data", &self.data], arguments].concat());
+        self.command("certify", arguments)
+    }
+
+    /// Runs another command of `ecf-local` against this program.
+    pub(crate) fn command(&self, name: &str, arguments: &[&str]) -> (Option<i32>, String) {
+        let output = run(&[&[name, "--data", &self.data], arguments].concat());
         let printed = text(&output.stdout) + &text(&output.stderr);
         (output.status.code(), printed)
     }
@@ -163,14 +168,14 @@ pub(crate) fn text(bytes: &[u8]) -> String {
 fn help_goes_to_standard_output() {
     let output = run(&["--help"]);
     assert!(output.status.success());
-    assert!(text(&output.stdout).contains("usage: ecf-local"));
+    assert!(text(&output.stdout).contains("Usage: cargo run --"));
     assert!(output.stderr.is_empty());
 }
 
 #[test]
 fn an_argument_that_is_not_understood_is_named_and_fails() {
     let output = run(&["--prot", "80"]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     assert!(output.stdout.is_empty());
     let error = text(&output.stderr);
     assert!(error.contains("--prot") && error.contains("--help"), "{error}");
