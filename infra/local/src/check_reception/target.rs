@@ -105,7 +105,10 @@ pub(super) async fn is_reachable(target: &Target, report: &mut Report) -> Result
                     return Ok(false);
                 }
                 (_, Some(ip)) => report.bad("name", &format!("{host} is {ip}, which nobody outside reaches"))?,
-                _ => report.good("name", &format!("{host} has {} addresses", found.len()))?,
+                _ => {
+                    let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+                    report.good("name", &format!("{host} is {}", found.join(", ")))?;
+                }
             }
             Ok(true)
         }
