@@ -8,6 +8,7 @@ use bytes::Bytes;
 use ecf_api::{ApiError, Caller, CodedError, Download, PathId, ValidationError};
 use ecf_evidence::Paper;
 use ecf_language::say;
+use ecf_runtime::MOST_FILE_BYTES;
 use ecf_store::{
     ArtifactKind, Receipt, RunId,
     runs::{Run, RunKind},
@@ -25,8 +26,8 @@ use crate::show::find;
 const LEEME: &str = include_str!("LEEME.txt");
 const LEEME_SIMULATION: &str = include_str!("LEEME-simulacion.txt");
 
-/// What the portal takes in step 5, all prints together.
-const MOST_PRINTED_BYTES: usize = 10 * 1_024 * 1_024;
+/// Less than the 10 MB that the portal takes in step 5: what one answer can have, beside the invoices.
+const MOST_PRINTED_BYTES: usize = MOST_FILE_BYTES - 256 * 1_024;
 
 /// Descargar los archivos que se cargan en el portal
 ///
@@ -42,7 +43,7 @@ const MOST_PRINTED_BYTES: usize = 10 * 1_024 * 1_024;
         (status = 200, description = "The files", content((Vec<u8> = "application/zip"))),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 404, description = "No such run", body = CodedError),
-        (status = 409, description = "`no_files_yet`: no summary was accepted yet; `prints_too_large`: the portal would not take the prints", body = CodedError),
+        (status = 409, description = "`no_files_yet`: no summary was accepted yet; `prints_too_large`: the prints do not fit into an answer", body = CodedError),
         (status = 422, description = "A missing key", body = ValidationError),
     ),
     security(("api_key" = ["read"])),
@@ -123,8 +124,8 @@ async fn prints(app: &App, caller: &Caller, run: &Run, rows: &[Row]) -> Result<V
     let total: usize = prints.iter().map(|(_, bytes)| bytes.len()).sum();
     if total > MOST_PRINTED_BYTES {
         let message = say!(
-            "the prints have {total} bytes, and the portal takes {MOST_PRINTED_BYTES}: use a smaller logo",
-            "las representaciones impresas tienen {total} bytes y el portal acepta {MOST_PRINTED_BYTES}: use un logo más pequeño"
+            "the prints have {total} bytes, and an answer takes {MOST_PRINTED_BYTES}: use a smaller logo",
+            "las representaciones impresas tienen {total} bytes y una respuesta admite {MOST_PRINTED_BYTES}: use un logo más pequeño"
         );
         return Err(ApiError::conflict("prints_too_large", message));
     }

@@ -28,6 +28,7 @@ mod sweep;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ecf::ReceiptState;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
@@ -101,6 +102,9 @@ pub async fn run(app: &App) -> Result<(), StoreError> {
     if let Err(error) = sweep::run(app, &round).await {
         failure.get_or_insert(error);
     }
+    if let Err(error) = contingency::end_all(app).await {
+        failure.get_or_insert(error);
+    }
     if let Err(error) = round.recount(now).await {
         tracing::error!(error = %ecf_runtime::telemetry::chain(&error), "ranges could not be scheduled for a recount");
         failure.get_or_insert(error);
@@ -127,7 +131,6 @@ async fn serve(app: &App, round: &Round<'_>, entry: &DueEntry, now: Timestamp) -
         DueRecord::Inbox(id) => confirm(app, entry, &id, now).await,
         DueRecord::Run(id) => take_on(app, entry, id, now).await,
         DueRecord::UnclaimedP12 => judge_p12(app, entry, now).await.map(|()| false),
-        DueRecord::Contingency => contingency::look_after(app, entry, now).await.map(|()| false),
     }
 }
 
@@ -157,8 +160,12 @@ async fn look_after(
     }
     let steps = receipt.next_steps();
     let calls_authority = steps.iter().any(|step| step.calls_authority());
-    if calls_authority && round.hold(&receipt, now).await? {
+    let is_held = calls_authority && round.hold(&receipt, now).await?;
+    // Also a receipt that goes on as the probe was held by a worker before.
+    if is_held || receipt.state == ReceiptState::Contingency {
         contingency::begin(app, round, &receipt, now).await?;
+    }
+    if is_held {
         return Ok(false);
     }
     let next = now + next_look(now.duration_since(receipt.created_at));

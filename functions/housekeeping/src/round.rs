@@ -126,7 +126,15 @@ impl<'a> Round<'a> {
         } else {
             Host::Ecf
         };
-        let until = match self.gates.passage(environment, host).await {
+        let mut passage = self.gates.passage(environment, host).await;
+        if passage == Passage::Free && receipt.state == ReceiptState::Contingency {
+            // A worker held it although its host is there: a summary that has no token.
+            passage = self.gates.passage(environment, Host::Ecf).await;
+            if passage == Passage::Probe {
+                passage = Passage::Free;
+            }
+        }
+        let until = match passage {
             Passage::Free => return Ok(false),
             Passage::Probe if self.found().finding_out.insert((environment, host)) => return Ok(false),
             Passage::Probe => now + FINDING_OUT,

@@ -210,7 +210,7 @@ fn queues_of(entry: &DueEntry) -> Vec<JobQueue> {
         DueRecord::Announcement(_) | DueRecord::Undelivered(..) | DueRecord::Webhook(_) => vec![JobQueue::Webhook],
         DueRecord::Approval(_) | DueRecord::Annulment(_) | DueRecord::Inbox(_) => vec![JobQueue::Exchange],
         DueRecord::Run(_) => vec![JobQueue::Certification],
-        DueRecord::UnclaimedP12 | DueRecord::Contingency => vec![],
+        DueRecord::UnclaimedP12 => vec![],
     }
 }
 

@@ -8,6 +8,7 @@ use ecf_store::{
     numbers::RangeState,
     webhooks::Webhook,
 };
+use ecf_taxauth::outage;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
@@ -74,6 +75,7 @@ fn webhook_view(webhook: &Webhook, environment: Environment) -> Value {
 pub(crate) async fn authority(app: &App) -> Result<Value, OperatorError> {
     let mut breakers = Vec::new();
     let mut statuses = Vec::new();
+    let mut agrees = true;
     for environment in ENVIRONMENTS {
         let condition = app.table.condition(environment).await?;
         for host in Host::ALL {
@@ -87,14 +89,15 @@ pub(crate) async fn authority(app: &App) -> Result<Value, OperatorError> {
                 "parties": breaker.failures.len(), "failures": failures,
             }));
         }
-        let status = condition.status.as_ref();
+        let (status, held) = (condition.status.as_ref(), outage(&condition, app.clock.now()));
+        agrees &= held.is_none();
         statuses.push(json!({
             "environment": environment, "available": status.and_then(|status| status.available),
             "checked_at": status.map(|status| status.checked_at), "windows": condition.windows(),
+            "held_since": held.map(|outage| outage.since), "held_because": held.map(|outage| outage.reason.as_str()),
         }));
     }
-    let any_open = breakers.iter().any(|breaker| breaker["open"] == json!(true));
-    Ok(json!({ "agrees": !any_open, "breakers": breakers, "status": statuses }))
+    Ok(json!({ "agrees": agrees, "breakers": breakers, "status": statuses }))
 }
 
 /// A company with everything that keeps it from issuing, in one environment.
@@ -139,14 +142,12 @@ pub(crate) async fn examine(
         }
     }
     let condition = app.table.condition(environment).await?;
-    for host in Host::ALL {
-        if let Some(open) = &condition.breaker(host).open {
-            let detail = format!(
-                "calls to the host {host} of the tax authority are held since {}",
-                open.since
-            );
-            findings.push(finding("authority_away", detail));
-        }
+    if let Some(outage) = outage(&condition, now) {
+        let (since, reason) = (outage.since, outage.reason.as_str());
+        findings.push(finding(
+            "authority_away",
+            format!("calls to the tax authority are held since {since}: {reason}"),
+        ));
     }
     let webhooks = app.table.webhooks(&scope).await?;
     for webhook in webhooks.iter().filter(|webhook| fails(webhook)) {

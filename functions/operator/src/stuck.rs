@@ -91,6 +91,5 @@ fn kind(record: DueRecord) -> &'static str {
         DueRecord::Inbox(_) => "inbox",
         DueRecord::Run(_) => "certification_runs",
         DueRecord::UnclaimedP12 => "unclaimed_p12",
-        DueRecord::Contingency => "companies_with_held_receipts",
     }
 }

@@ -163,7 +163,8 @@ impl Office<'_> {
 
     async fn follow(&self, mut run: Run) -> Result<ExitCode, Error> {
         let bar = Bar::new();
-        let mut uploaded = self.options.uploaded;
+        // Only of a run that waited before this command: nobody has the files of a later one yet.
+        let mut uploaded = self.options.uploaded && run.status == "awaits_uploads";
         loop {
             bar.show(&run);
             match run.status.as_str() {

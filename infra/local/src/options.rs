@@ -10,7 +10,12 @@ use ecf_embedded::FaultRate;
 
 /// The e-CF service with a simulated tax authority, in one process
 #[derive(Debug, PartialEq, Eq, Parser)]
-#[command(name = "ecf-local", bin_name = "cargo run --", max_term_width = 100)]
+#[command(
+    name = "ecf-local",
+    bin_name = "cargo run --",
+    max_term_width = 100,
+    args_override_self = true
+)]
 pub struct Arguments {
     #[command(flatten)]
     pub options: RunOptions,
@@ -80,14 +85,14 @@ pub struct Certify {
     /// Begin a new run with workbooks that were sent before
     #[arg(long)]
     pub again: bool,
-    /// The full invoices were uploaded in the portal: send the approvals
-    #[arg(long)]
+    /// The full invoices of this run were uploaded in the portal: send the approvals
+    #[arg(long, conflicts_with = "again")]
     pub uploaded: bool,
     /// The address of a deployment, in place of the local system
     #[arg(long, requires = "key", value_parser = web_address)]
     pub url: Option<String>,
-    /// An API key of the company in that deployment
-    #[arg(long, requires = "url")]
+    /// An API key of the company in that deployment; better in the variable, which other users do not see
+    #[arg(long, env = "ECF_API_KEY", hide_env_values = true)]
     pub key: Option<String>,
 }
 
@@ -108,8 +113,8 @@ pub struct CheckReception {
     /// A certificate to sign with; one that nobody knows if left out, which a service with ReceptionTrust=chain refuses
     #[arg(long, value_name = "FILE", requires = "address")]
     pub p12: Option<PathBuf>,
-    /// Its PIN
-    #[arg(long, requires = "p12")]
+    /// Its PIN; better in the variable, which other users do not see
+    #[arg(long, env = "ECF_PIN", hide_env_values = true)]
     pub pin: Option<String>,
 }
 
@@ -284,7 +289,6 @@ mod tests {
         );
         for (arguments, reason) in [
             (&["--url", "https://ecf.example"][..], "--key <KEY>"),
-            (&["--key", "k"], "--url <URL>"),
             (&["--environment", "ecf"], "`ecf` is not CerteCF or TesteCF"),
             (&["--simulation", "data.json"], "cannot be used with"),
         ] {
@@ -308,6 +312,11 @@ mod tests {
         }
         let rate = parse(&["--aws-faults", "101"]).unwrap_err().to_string();
         assert!(rate.contains("`101`") && rate.contains("0 to 100"), "{rate}");
+        assert_eq!(
+            parse(&["--port", "1", "--port", "2"]).unwrap().options.port,
+            2,
+            "the last one counts"
+        );
         assert!(parse(&["serve"]).unwrap_err().to_string().contains("serve"));
     }
 }

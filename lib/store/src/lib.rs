@@ -73,7 +73,7 @@
 //! | a company's additions to its prints | [`Table::design`], [`Table::change_design`] | `co#{company}` / `design` | 1 read, 1 write |
 //! | certificates of a company | [`Table::certificates`], [`Table::activate_certificate`] | `co#{company}` / `cert#{id}` | by page; 4 writes |
 //! | a P12 without its company | [`Table::record_unclaimed_p12`], [`Table::drop_unclaimed_p12`] | `uc#{company}#{env}` | 1 write + 1 index each |
-//! | a company whose receipts are held | [`Table::begin_contingency`], [`Table::contingency`], [`Table::end_contingency`] | `ct#{company}#{env}` | 1 write + 1 index each, 1 read |
+//! | a company whose receipts are held | [`Table::begin_contingency`], [`Table::contingencies`], [`Table::end_contingency`] | `ct#{env}` / company | 1 write each, by page |
 //! | an invitation | [`Table::invitation_is_good`], [`Table::create_company`] | `inv#{sha256}` | 1 read, 2 writes |
 //! | rate limit of an address | [`Table::count_request`] | `turn#{limit}#{sha256}` / window | 1 write |
 //! | a repeated sign-up | [`Table::signup`] | `su#{sha256}` | 1 read |

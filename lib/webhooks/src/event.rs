@@ -9,7 +9,7 @@ use ecf_store::{
     Receipt, Scope, WebhookId,
     announcements::Announcement,
     certificates::CertificateSummary,
-    contingencies::Outage,
+    contingencies::Contingency,
     inbox::{AuthorityState, InboxItem},
     receipts::BuyerAnswer,
 };
@@ -415,13 +415,13 @@ pub enum News<'a> {
     },
     /// Receipts of the company are held.
     ContingencyStarted {
-        /// The outage in which they are held.
-        outage: Outage,
+        /// The company's contingency.
+        contingency: &'a Contingency,
     },
     /// The authority is back.
     ContingencyEnded {
-        /// The outage that is over.
-        outage: Outage,
+        /// The contingency that is over.
+        contingency: &'a Contingency,
     },
     /// The company's certificate expires soon.
     CertificateExpiring {
@@ -569,23 +569,23 @@ impl News<'_> {
                     hours,
                 },
             ),
-            Self::ContingencyStarted { outage } => head.announcement(
+            Self::ContingencyStarted { contingency } => head.announcement(
                 EventName::ContingencyStarted,
-                &outage.since.as_millisecond().to_string(),
+                &contingency.begun_at.as_millisecond().to_string(),
                 ContingencyEvent {
                     environment,
-                    reason: outage.reason.as_str(),
-                    since: without_offset(outage.since),
+                    reason: contingency.outage.reason.as_str(),
+                    since: without_offset(contingency.outage.since),
                     ended_at: None,
                 },
             ),
-            Self::ContingencyEnded { outage } => head.announcement(
+            Self::ContingencyEnded { contingency } => head.announcement(
                 EventName::ContingencyEnded,
-                &outage.since.as_millisecond().to_string(),
+                &contingency.begun_at.as_millisecond().to_string(),
                 ContingencyEvent {
                     environment,
-                    reason: outage.reason.as_str(),
-                    since: without_offset(outage.since),
+                    reason: contingency.outage.reason.as_str(),
+                    since: without_offset(contingency.outage.since),
                     ended_at: Some(without_offset(now)),
                 },
             ),

@@ -253,8 +253,13 @@ impl Service {
         let answer = self.request(Method::GET, &path).send().await?;
         match answer.status() {
             StatusCode::OK => Ok(Some(answer.bytes().await?.to_vec())),
-            StatusCode::CONFLICT => Ok(None),
-            status => Err(message(status, &answer.json().await.unwrap_or_default()).into()),
+            status => {
+                let body: Value = answer.json().await.unwrap_or_default();
+                if body["detail"]["code"] == "no_files_yet" {
+                    return Ok(None);
+                }
+                Err(message(status, &body).into())
+            }
         }
     }
 

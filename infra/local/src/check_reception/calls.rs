@@ -28,19 +28,20 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    pub(super) fn is_seed(&self) -> bool {
-        self.status == 200 && Semilla::from_xml(self.xml()).is_ok()
+    pub(super) fn seed(&self) -> Option<Semilla> {
+        (self.status == 200)
+            .then(|| Semilla::from_xml(self.xml()).ok())
+            .flatten()
     }
 
     pub(super) fn is_client_error(&self) -> bool {
         (400..500).contains(&self.status)
     }
 
+    /// The token, if the answer has one and its expiry.
     pub(super) fn token(&self) -> Option<String> {
-        (self.status == 200)
-            .then(|| read_grant(&self.bytes))
-            .flatten()
-            .map(|(token, _)| token)
+        let (token, expira) = (self.status == 200).then(|| read_grant(&self.bytes)).flatten()?;
+        expira.map(|_| token)
     }
 
     /// The bytes without a byte order mark.

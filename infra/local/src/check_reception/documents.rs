@@ -1,5 +1,6 @@
 //! What another issuer sends: a small receipt of type 31, an approval, and their damaged forms.
 
+use ecf::messages::Semilla;
 use ecf::{Fecha, FechaHora};
 use jiff::Timestamp;
 
@@ -34,7 +35,8 @@ impl Sender {
         }
     }
 
-    fn encf(&self) -> String {
+    /// The number of the receipt.
+    pub(super) fn encf(&self) -> String {
         format!("E31{:010}", self.sequence)
     }
 
@@ -65,35 +67,27 @@ impl Sender {
     }
 }
 
-/// A signed document with another amount.
+/// A signed receipt with another name of an item: its structure and its sums still hold.
 pub(super) fn altered(signed: &[u8]) -> Vec<u8> {
     String::from_utf8_lossy(signed)
-        .replacen("<MontoTotal>1000.00<", "<MontoTotal>1000.01<", 1)
+        .replacen("<NombreItem>Prueba", "<NombreItem>Prueba alterada", 1)
         .into_bytes()
 }
 
-/// A seed with another value of the same length.
-pub(super) fn changed_seed(seed: &[u8]) -> Vec<u8> {
-    let text = String::from_utf8_lossy(seed).into_owned();
-    let Some(start) = text.find("<valor>").map(|at| at + "<valor>".len()) else {
-        return text.into_bytes();
-    };
-    let end = text[start..].find('<').map_or(text.len(), |length| start + length);
-    let other: String = text[start..end].chars().rev().collect();
-    format!("{}{other}{}", &text[..start], &text[end..]).into_bytes()
+/// A seed with another value, which the service did not give.
+pub(super) fn changed_seed(seed: &Semilla) -> Vec<u8> {
+    let value = seed.valor.as_ref().map(ToString::to_string).unwrap_or_default();
+    let other: String = value.chars().rev().collect();
+    Semilla {
+        valor: other.parse().ok(),
+        fecha: seed.fecha.clone(),
+    }
+    .to_xml()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_changed_seed_has_another_value_and_the_same_form() {
-        let seed = "<SemillaModel><valor>abc=</valor><fecha>2026-11-30T10:00:00-04:00</fecha></SemillaModel>";
-        let expected = "<SemillaModel><valor>=cba</valor><fecha>2026-11-30T10:00:00-04:00</fecha></SemillaModel>";
-        assert_eq!(changed_seed(seed.as_bytes()), expected.as_bytes());
-        assert_eq!(changed_seed(b"nothing"), b"nothing");
-    }
 
     #[test]
     fn the_numbers_of_a_check_differ_from_those_of_the_next_second() {

@@ -20,7 +20,7 @@ docs/operator.md explains each command, and which task answers which question.";
 
 /// Runs an operator's command, on the local system that is running or on a deployed stack.
 #[derive(Debug, Parser)]
-#[command(name = "operator", bin_name = "cargo run -- operator", after_help = AFTER, max_term_width = 100)]
+#[command(name = "operator", bin_name = "cargo run -- operator", after_help = AFTER, max_term_width = 100, args_override_self = true)]
 pub struct Arguments {
     #[command(flatten)]
     pub target: Target,
@@ -32,7 +32,7 @@ pub struct Arguments {
 #[derive(Debug, Clone, Args)]
 pub struct Target {
     /// State folder of the local system
-    #[arg(long, global = true, overrides_with = "data", help_heading = SYSTEM, value_name = "DIR", default_value = ".local")]
+    #[arg(long, global = true, help_heading = SYSTEM, value_name = "DIR", default_value = ".local")]
     pub data: PathBuf,
     /// Operate this deployed stack instead, with the program `aws`
     #[arg(long, global = true, help_heading = SYSTEM, value_name = "NAME")]

@@ -3,6 +3,8 @@
 //! A stack's function is invoked with the program `aws`, which deployments need anyway (`docs/deploy.md`): it knows every
 //! kind of profile and sign-in, and no build of the local system compiles two more AWS clients for it.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -74,7 +76,9 @@ impl StackFunction {
 
     fn invoke(&self, command: &Value) -> Result<Value, Error> {
         // In files, because a command may hold personal data, and arguments are public on a machine.
-        let folder = tempfile::tempdir()?;
+        let folder = tempfile::Builder::new()
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir()?;
         let (payload, answer): (PathBuf, PathBuf) = (folder.path().join("command"), folder.path().join("answer"));
         std::fs::write(&payload, command.to_string())?;
         let mut aws = self.aws(&["lambda", "invoke"]);

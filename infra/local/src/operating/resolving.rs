@@ -10,6 +10,19 @@ const TAKE_AN_RNC: [&str; 2] = ["list_companies", "create_company"];
 /// Commands that take a receipt's company, environment and id.
 const TAKE_A_RECEIPT: [&str; 4] = ["show_receipt", "requeue_receipt", "retry_failed", "resolve_outcome"];
 
+/// Commands that only read. The others do not choose among companies or receipts.
+const READ: [&str; 9] = [
+    "show_company",
+    "list_api_keys",
+    "list_ranges",
+    "list_certificates",
+    "list_webhooks",
+    "find_receipts",
+    "examine_company",
+    "show_receipt",
+    "check",
+];
+
 /// Commands about one environment of a company, which need not be said.
 const TAKE_AN_ENVIRONMENT: [&str; 3] = ["check", "export_evidence", "fill_in_lists"];
 
@@ -19,9 +32,26 @@ pub(super) async fn resolve(caller: &Caller, command: &mut Value) -> Result<(), 
     if !TAKE_AN_RNC.contains(&&*name)
         && let Some(rnc) = take(command, "rnc")
     {
-        command["company"] = company(caller, &rnc).await?;
+        if name == "verify_company" {
+            let hint = "an RNC may be anybody's until it is verified: find the company with `companies --rnc`, and name it with --company";
+            return Err(refused(
+                "company_needed",
+                "verify-company takes no RNC".to_owned(),
+                hint,
+            ));
+        }
+        command["company"] = company(caller, &rnc, READ.contains(&&*name)).await?;
     }
     if TAKE_A_RECEIPT.contains(&&*name) {
+        let is_named = command["company"].is_string() || command["receipt"].is_string();
+        if !READ.contains(&&*name) && !is_named {
+            let message = "an e-NCF may exist at several companies".to_owned();
+            return Err(refused(
+                "company_needed",
+                message,
+                "name the company too, with --rnc or --company",
+            ));
+        }
         receipt(caller, command).await?;
     }
     if TAKE_AN_ENVIRONMENT.contains(&&*name) && command["environment"].is_null() {
@@ -37,7 +67,8 @@ pub(super) async fn resolve(caller: &Caller, command: &mut Value) -> Result<(), 
     Ok(())
 }
 
-async fn company(caller: &Caller, rnc: &Value) -> Result<Value, Failure> {
+/// The company with an RNC. Of several, a command that reads takes the verified one.
+async fn company(caller: &Caller, rnc: &Value, reads: bool) -> Result<Value, Failure> {
     let found = all_parts(caller, json!({ "command": "list_companies", "rnc": rnc })).await?;
     let found = found["companies"].as_array().cloned().unwrap_or_default();
     let verified = found.iter().find(|company| company["verified"] == json!(true));
@@ -48,7 +79,7 @@ async fn company(caller: &Caller, rnc: &Value) -> Result<Value, Failure> {
             "`companies` lists all; `fill-in-companies` adds those from before December 2026",
         )),
         ([only], _) => Ok(only["public_id"].clone()),
-        (several, Some(verified)) => {
+        (several, Some(verified)) if reads => {
             let (count, id) = (several.len(), &verified["public_id"]);
             super::say(&format!(
                 "{count} companies have this RNC; {}, the verified one, is taken (--company names another)",
@@ -56,7 +87,7 @@ async fn company(caller: &Caller, rnc: &Value) -> Result<Value, Failure> {
             ));
             Ok(id.clone())
         }
-        (several, None) => {
+        (several, _) => {
             let ids: Vec<String> = several.iter().map(|company| text(&company["public_id"])).collect();
             Err(refused(
                 "several_companies",

@@ -1,21 +1,28 @@
 //! Companies whose receipts are held while the authority is unreachable.
 //!
-//! The record exists from the first held receipt until the outage is over. It is on the due index, so housekeeping
-//! announces the end also to a company that issues nothing in the meantime.
+//! The record exists from the first held receipt until the outage is over, so that the end is announced also to a company
+//! that issues nothing in the meantime. It is not on the due index: an earlier version of housekeeping cannot read a kind of
+//! record there that it does not know. One partition per environment is enough for one write per company and outage.
 
-use ecf::Rnc;
-use jiff::Timestamp;
+use ecf::{Environment, Rnc};
+use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Table, due,
-    item::{NewItem, Stored, instant, text},
-    keys::{self, DUE},
+    Query, Table,
+    condition::equals,
+    item::{NewItem, Stored, expiry, instant, text, to_millis},
+    keys::{self, SK, TTL},
 };
-use crate::{StoreError, ids::Scope};
+use crate::{
+    StoreError,
+    ids::{CompanyId, Scope},
+};
 
 const REASON: &str = "reason";
 const SINCE: &str = "since";
+const BEGUN_AT: &str = "begun_at";
 const RNC: &str = "rnc";
+const KEPT: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 /// Why and since when calls to the authority are held in an environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,8 +58,11 @@ impl OutageReason {
 /// A company with held receipts, and the outage in which the first of them was held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contingency {
+    pub scope: Scope,
     pub company_rnc: Rnc,
     pub outage: Outage,
+    /// When it was noticed.
+    pub begun_at: Timestamp,
 }
 
 impl Table {
@@ -62,45 +72,54 @@ impl Table {
     /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn contingency(&self, scope: &Scope) -> Result<Option<Contingency>, StoreError> {
         let stored = self.read("read contingency", &keys::contingency(scope)).await?;
-        stored.as_ref().map(read).transpose()
+        stored.map(|stored| read(scope.environment, &stored)).transpose()
     }
 
-    /// Records a contingency; housekeeping looks at it at `look`. Returns `false` when there is one.
+    /// All contingencies of an environment.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
+    pub async fn contingencies(&self, environment: Environment) -> Result<Vec<Contingency>, StoreError> {
+        let query = Query::of(keys::contingencies(environment));
+        let found = self.query("read contingencies", query).await?;
+        found.iter().map(|stored| read(environment, stored)).collect()
+    }
+
+    /// Records a contingency. Returns `false` when the company has one.
     ///
     /// # Errors
     /// Fails when DynamoDB fails.
-    pub async fn begin_contingency(
-        &self,
-        scope: &Scope,
-        new: &Contingency,
-        look: Timestamp,
-    ) -> Result<bool, StoreError> {
-        let shard = scope.company.spread() % due::SHARDS;
-        let item = NewItem::new(&keys::contingency(scope))
+    pub async fn begin_contingency(&self, new: &Contingency) -> Result<bool, StoreError> {
+        let item = NewItem::new(&keys::contingency(&new.scope))
             .with(REASON, text(new.outage.reason.as_str()))
             .with(SINCE, instant(new.outage.since))
+            .with(BEGUN_AT, instant(new.begun_at))
             .with(RNC, text(&new.company_rnc))
-            .with(DUE.pk, text(keys::due_partition(shard)))
-            .with(DUE.sk, text(keys::due_sort(look)))
+            .with(TTL, expiry(new.begun_at + KEPT))
             .build();
         self.put_new("begin contingency", item).await
     }
 
-    /// Removes a contingency. Returns `false` when it was removed before.
+    /// Removes a contingency. Returns `false` when it was removed before, or when another one began.
     ///
     /// # Errors
     /// Fails when DynamoDB fails.
-    pub async fn end_contingency(&self, scope: &Scope) -> Result<bool, StoreError> {
-        self.delete("end contingency", &keys::contingency(scope)).await
+    pub async fn end_contingency(&self, seen: &Contingency) -> Result<bool, StoreError> {
+        let same = equals(BEGUN_AT, instant(to_millis(seen.begun_at)));
+        self.delete_when("end contingency", &keys::contingency(&seen.scope), same)
+            .await
     }
 }
 
-fn read(stored: &Stored) -> Result<Contingency, StoreError> {
+fn read(environment: Environment, stored: &Stored) -> Result<Contingency, StoreError> {
+    let company: CompanyId = stored.parse(SK)?;
     Ok(Contingency {
+        scope: Scope { company, environment },
         company_rnc: stored.parse(RNC)?,
         outage: Outage {
             reason: stored.one_of(REASON, &OutageReason::ALL, OutageReason::as_str)?,
             since: stored.instant(SINCE)?,
         },
+        begun_at: stored.instant(BEGUN_AT)?,
     })
 }

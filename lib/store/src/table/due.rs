@@ -52,8 +52,6 @@ pub enum DueRecord {
     Run(RunId),
     /// A P12 that a sign-up stored before its company exists.
     UnclaimedP12,
-    /// A company with held receipts.
-    Contingency,
 }
 
 /// A position in the due index: a shard, and the last entry that was read there.
@@ -96,7 +94,6 @@ impl DueEntry {
             DueRecord::Inbox(id) => keys::inbox_item(&self.scope, InboxList::All, id),
             DueRecord::Run(id) => keys::run(&self.scope, id),
             DueRecord::UnclaimedP12 => keys::unclaimed_p12(&self.scope),
-            DueRecord::Contingency => keys::contingency(&self.scope),
         }
     }
 }
@@ -261,7 +258,6 @@ fn record_of(entry: &Stored) -> Result<(Scope, DueRecord), StoreError> {
         Some((keys::INBOX, _)) => (keys::ending_scope(pk)?, DueRecord::Inbox(entry.parse(SK)?)),
         Some((keys::RUNS, _)) => (keys::ending_scope(pk)?, DueRecord::Run(entry.parse(SK)?)),
         Some((keys::UNCLAIMED, _)) => (keys::ending_scope(pk)?, DueRecord::UnclaimedP12),
-        Some((keys::CONTINGENCY, _)) => (keys::ending_scope(pk)?, DueRecord::Contingency),
         _ => {
             let (scope, id) = keys::parts(keys::RECEIPT, pk)?;
             (scope, DueRecord::Receipt(id))

@@ -433,11 +433,14 @@ pub(crate) fn unclaimed_p12(owner: &Scope) -> Key {
     Key::new(format!("{UNCLAIMED}#{}", scope(owner)), "p12")
 }
 
-pub(crate) const CONTINGENCY: &str = "ct";
+/// Companies whose receipts are held.
+pub(crate) fn contingencies(environment: Environment) -> String {
+    format!("ct#{}", environment.path_segment())
+}
 
 /// Exists while a company's receipts are held.
 pub(crate) fn contingency(owner: &Scope) -> Key {
-    Key::new(format!("{CONTINGENCY}#{}", scope(owner)), "ct")
+    Key::new(contingencies(owner.environment), owner.company.to_string())
 }
 
 /// The lists of an inbox: each receipt is in the first, and in one of the two others.
@@ -656,7 +659,7 @@ delivery        wd#040g2081040g2081040g2081040g2081#testecf#081040g2081040g20810
 undelivered     wu#040g2081040g2081040g2081040g2081#testecf#081040g2081040g2081040g2081040g2 / 1795833000500#receipt#5f75fzh08rqpf0gnfhx8zw6x4tfqbs2m
 announcement    an#040g2081040g2081040g2081040g2081#testecf#n6z2zw9bx3k19tbk5hpwyr3gvjwt2abc / an
 unclaimed P12   uc#040g2081040g2081040g2081040g2081#testecf / p12
-contingency     ct#040g2081040g2081040g2081040g2081#testecf / ct
+contingency     ct#testecf / 040g2081040g2081040g2081040g2081
 inbox           in#040g2081040g2081040g2081040g2081#testecf / 06h1zz7j6g0xssbt5tkpr4nec00yvxgf
 inbox, unread   iu#040g2081040g2081040g2081040g2081#testecf / 06h1zz7j6g0xssbt5tkpr4nec00yvxgf
 inbox, acked    ia#040g2081040g2081040g2081040g2081#testecf / 06h1zz7j6g0xssbt5tkpr4nec00yvxgf

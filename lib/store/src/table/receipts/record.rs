@@ -253,7 +253,11 @@ pub(super) fn read(stored: &Stored) -> Result<Receipt, StoreError> {
             attempts: stored.opt_parse(SEND_ATTEMPT)?.unwrap_or(0),
             started_at: stored.opt_instant(SEND_STARTED_AT)?,
             has_lost_send: stored.has(LOST_SEND),
-            resent_at: stored.opt_instant(RESENT_AT)?,
+            // Receipts that were sent again before December 2026 have only the start of their last send.
+            resent_at: match stored.opt_instant(RESENT_AT)? {
+                None if stored.has(LOST_SEND) => stored.opt_instant(SEND_STARTED_AT)?,
+                resent_at => resent_at,
+            },
             lease_until: stored.opt_instant(LEASE_UNTIL)?,
             lookup_negatives: stored.opt_parse(NEGATIVES)?.unwrap_or(0),
             looked_up_at: stored.opt_instant(LOOKED_UP_AT)?,
