@@ -76,7 +76,27 @@ async fn o3_an_operator_finds_and_repairs_at_the_command_line() {
     // The receipt's company and environment are looked up.
     let shown = value(&task(&format!("show-receipt --encf {encf} --json")));
     assert_eq!(shown["receipt"]["public_id"], issued["public_id"]);
-    let refused = task(&format!("requeue --encf {encf}"));
+    // A command that changes something chooses neither a company nor a receipt.
+    let impostor = format!(
+        "create-company --rnc {} --name Otra --email o@x.do --environment TesteCF",
+        caller.rnc
+    );
+    assert!(task(&impostor).status.success());
+    for (line, code) in [
+        (format!("requeue --encf {encf}"), "company_needed"),
+        (format!("verify-company --rnc {}", caller.rnc), "company_needed"),
+        (format!("deactivate-company --rnc {}", caller.rnc), "several_companies"),
+    ] {
+        let refused = task(&line);
+        let error = text(&refused.stderr);
+        assert!(
+            refused.status.code() == Some(1) && error.contains(code),
+            "{line}: {error}"
+        );
+    }
+    let own = value(&task(&format!("show-company --rnc {} --json", caller.rnc)));
+    let own = own["company"]["public_id"].as_str().unwrap();
+    let refused = task(&format!("requeue --encf {encf} --company {own}"));
     assert_eq!(refused.status.code(), Some(1));
     let error = text(&refused.stderr);
     assert!(
