@@ -140,7 +140,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "URL", value_parser = web_address)]
     pub portal: Option<String>,
     /// Let time run N times faster, 1 to 60: retries of hours in minutes; kept with the state
-    #[arg(long, value_name = "N", value_parser = speed)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = speed)]
     pub speed: Option<NonZeroU32>,
     /// Requests per second that one API key may send; a deployment's limit if left out, 0 for no limit
     #[arg(long, value_name = "N")]

@@ -208,7 +208,15 @@ async fn a_receive_may_leave_its_messages_visible() {
     for _ in 0..2 {
         assert_eq!(look(0).await.unwrap().messages().len(), 1);
     }
-    assert!(look(43_201).await.is_err());
+}
+
+#[tokio::test]
+async fn a_visibility_timeout_of_more_than_twelve_hours_is_refused() {
+    let stack = Stack::start().await;
+    let client = stack.sqs();
+    let url = create(&client, "jobs").await;
+    let receive = client.receive_message().queue_url(&url).visibility_timeout(43_201);
+    assert!(receive.send().await.is_err());
 }
 
 #[tokio::test]
