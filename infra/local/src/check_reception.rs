@@ -201,7 +201,7 @@ impl Check {
             ),
         ] {
             let answer = self.calls.receipt(token, xml).await;
-            // Who is not the buyer may name itself or the buyer.
+            // A receiver that is not the buyer may name itself or the buyer.
             match judged(&answer, [&[sender.rnc], &[own, buyer], &[&sender.encf()]], refusal) {
                 Ok(words) => report.good(what, &words)?,
                 Err(words) => report.bad(what, &words)?,

@@ -25,8 +25,8 @@ async fn nothing_due_means_a_few_queries_and_nothing_written_or_queued() {
     world.stack.calls().reset();
     run(&world.app).await.unwrap();
     let counts: Vec<(String, usize)> = world.stack.calls().counts().into_iter().collect();
-    // One query for each shard, and one for the state of the authority in each environment.
-    let queries = usize::from(SHARDS + RANGE_SHARDS + DAY_SHARDS) + 3;
+    // One query for each shard, and two for each environment: the state of the authority, and companies with held receipts.
+    let queries = usize::from(SHARDS + RANGE_SHARDS + DAY_SHARDS) + 6;
     // The key for the status service is looked up once in some minutes.
     let looks = ("Secrets Manager GetSecretValue".to_owned(), 1);
     assert_eq!(counts, [("DynamoDB Query".to_owned(), queries), looks]);
