@@ -50,10 +50,11 @@ async fn a_shard_that_fails_does_not_keep_the_others_from_their_turn() {
     let queued = world.submissions().await.len();
     assert!(queued > 0);
     let of_the_condition = 3;
+    let of_contingencies = 3;
     // The receipts were never sent, so the ranges of their type are read once.
     let of_the_ranges = 1;
     let of_the_index = usize::from(SHARDS + RANGE_SHARDS + DAY_SHARDS);
-    let queries = of_the_index + of_the_condition + of_the_ranges;
+    let queries = of_the_index + of_the_condition + of_contingencies + of_the_ranges;
     assert_eq!(world.stack.calls().count("Query"), queries);
     // The failing shard is processed a minute later.
     world.advance(SignedDuration::from_mins(1));
