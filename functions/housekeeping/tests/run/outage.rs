@@ -89,7 +89,7 @@ async fn p14_an_outage_begins_and_ends_with_one_event_whatever_dies_on_the_way()
         let since = world.now();
         world.open_breaker(Host::Ecf).await;
         let mut told = Vec::new();
-        for minute in 0..10 {
+        for minute in 0..20 {
             if minute == 4 {
                 world.close_breaker(Host::Ecf).await;
             }
