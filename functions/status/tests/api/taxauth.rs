@@ -160,7 +160,7 @@ async fn a_service_that_is_reported_down_holds_what_it_would_take_and_comes_back
     );
     let fc = json!({
         "host": "fc", "state": "away", "since": "2026-11-27T16:00:00.000Z", "cause": "status_service",
-        "next_probe_at": "2026-11-27T16:10:00.000Z",
+        "next_probe_at": "2026-11-27T16:00:50.000Z",
     });
     assert_eq!(environment["hosts"][1], fc);
     let listed = world.get("/services").await;
