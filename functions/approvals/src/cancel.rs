@@ -250,7 +250,7 @@ impl From<&Annulment> for CancellationView {
             public_id: annulment.id.to_string(),
             status: annulment.state.as_str(),
             message: Spoken(match &annulment.words {
-                Some(words) => say!([state], "{state}: {words}", "{state}: {words}"),
+                Some(words) => say!([state, words], "{state}: {words}", "{state}: {words}"),
                 None => state,
             }),
             response: TaxauthResponse::of(annulment.answer.as_deref()),

@@ -48,7 +48,8 @@ pub(crate) struct ToldView {
     /// `pending`, `taken`, `refused`, `not_listed` (no address in the directory), `not_needed` or `given_up`.
     status: &'static str,
     /// What was answered, or why nothing was.
-    message: Option<String>,
+    #[schema(value_type = Option<String>)]
+    message: Option<Spoken>,
     #[schema(value_type = Option<String>, format = DateTime)]
     at: Option<Instant>,
 }
@@ -57,7 +58,7 @@ impl From<&Transmission> for ToldView {
     fn from(told: &Transmission) -> Self {
         Self {
             status: told.state.as_str(),
-            message: told.words.as_deref().map(str::to_owned),
+            message: told.words.clone().map(|words| Spoken(words.into())),
             at: told.at.map(Instant),
         }
     }
@@ -111,7 +112,7 @@ fn in_words(told: &Transmission) -> Bilingual {
         TransmissionState::GivenUp => say!("could not be told", "no se le pudo informar"),
     };
     match &told.words {
-        Some(words) => say!([state], "{state} ({words})", "{state} ({words})"),
+        Some(words) => say!([state, words], "{state} ({words})", "{state} ({words})"),
         None => state,
     }
 }

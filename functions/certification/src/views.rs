@@ -108,7 +108,8 @@ pub(crate) struct RowView {
     status: Option<String>,
     track_id: Option<String>,
     error_code: Option<String>,
-    error_message: Option<String>,
+    #[schema(value_type = Option<String>)]
+    error_message: Option<Spoken>,
     /// Our reading of the authority's messages.
     explanations: Vec<ExplanationView>,
 }
@@ -141,8 +142,8 @@ impl FullRunView {
         let retry = stopped_at(run, rows).filter(|_| is_stopped).and_then(Row::to_retry);
         let stop = run.progress.stop.as_ref().map(|stop| {
             let row = usize::try_from(stop.entry).ok().and_then(|place| rows_view.get(place));
-            let of_row = || Some(Bilingual::same(row?.error_message.clone()?));
-            let message = stop.words.clone().or_else(of_row).map(Into::into);
+            let of_row = || Some(row?.error_message.clone()?.0);
+            let message = stop.words.clone().map(Bilingual::from).or_else(of_row).map(Into::into);
             StopView {
                 place: stop.entry,
                 cause: stop.cause.as_str(),
@@ -212,7 +213,7 @@ impl RowView {
             status: Some(receipt.state.to_string()),
             track_id: receipt.sending.track_id.clone(),
             error_code: receipt.error_code.clone(),
-            error_message: receipt.error_message.clone(),
+            error_message: receipt.error_message.clone().map(|text| Spoken(Bilingual::same(text))),
             explanations: ExplanationView::all_of(receipt),
             ..self
         }
@@ -223,7 +224,7 @@ impl RowView {
         Self {
             public_id: Some(approval.id.to_string()),
             status: Some(approval.authority.state.as_str().to_owned()),
-            error_message: words.map(Into::into).filter(|_| self.row_state != "accepted"),
+            error_message: (words.map(|words| Spoken(words.into()))).filter(|_| self.row_state != "accepted"),
             ..self
         }
     }

@@ -94,7 +94,7 @@ async fn take_on(worker: &Worker, job: &CertificationJob) -> Result<Outcome<Cert
                     let stop = RunStop {
                         entry,
                         cause,
-                        words: Some(words),
+                        words: Some(words.into()),
                     };
                     return record(&sender, &rows, StoredState::Stopped, Some(stop)).await;
                 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use ecf::catalogue::{CodigoModificacion, CodigoMotivoNoRecibido};
 use ecf::{Document, Rnc};
 use ecf_exchange::acknowledgement::{self, Acknowledged, Expected};
-use ecf_exchange::{Addressee, Exchange, PeerDocument, PeerService};
+use ecf_exchange::{Addressee, Exchange, PeerDocument, PeerService, no_certificate};
+use ecf_language::{Bilingual, Say, say};
 use ecf_store::{
     ArtifactKind, ContentHash, ExchangeJob, Receipt, ReceiptId, ReceiptJob, Scope, StoreError,
     receipts::{BuyerDelivery, DeliveryState, OutboxEntry, Signed},
@@ -15,7 +16,6 @@ use ecf_store::{
 use ecf_taxauth::{DirectoryError, TaxAuthError, Wanted};
 use jiff::Timestamp;
 
-const NO_CERTIFICATE: &str = "the company has no certificate that is valid now";
 /// Upper bound of the delay while other outbox entries of the receipt share its entry on the due index.
 const WITH_OTHERS: Duration = Duration::from_secs(600);
 
@@ -24,22 +24,22 @@ enum Attempt {
     /// The delivery ends.
     Ended(End),
     /// The delivery is retried.
-    Failed(String),
+    Failed(Bilingual),
 }
 
 /// How a delivery ends.
 struct End {
     state: DeliveryState,
-    words: Option<String>,
+    words: Option<Bilingual>,
     /// The buyer's acknowledgement, verified or not.
     arecf: Option<Vec<u8>>,
 }
 
 impl End {
-    fn unsent(state: DeliveryState, why: impl Into<String>) -> Self {
+    fn unsent(state: DeliveryState, why: Bilingual) -> Self {
         Self {
             state,
-            words: Some(why.into()),
+            words: Some(why),
             arecf: None,
         }
     }
@@ -91,11 +91,14 @@ async fn make(
 ) -> Result<Attempt, StoreError> {
     let buyer: Option<Rnc> = receipt.fiscal.rnc_comprador.as_deref().and_then(|rnc| rnc.parse().ok());
     let (Some(signed), Some(buyer)) = (&receipt.fiscal.signed, buyer) else {
-        let why = "the buyer has no RNC to look up";
+        let why = say!(
+            "the buyer has no RNC to look up",
+            "el comprador no tiene un RNC que consultar"
+        );
         return Ok(Attempt::Ended(End::unsent(DeliveryState::NotListed, why)));
     };
     let Some(identity) = exchange.identity(&scope.company, now).await? else {
-        return Ok(Attempt::Failed(NO_CERTIFICATE.to_owned()));
+        return Ok(Attempt::Failed(no_certificate()));
     };
     let session = exchange
         .tokens
@@ -107,18 +110,24 @@ async fn make(
         Ok(known) => known,
         Err(DirectoryError::Store(error)) => return Err(error),
         Err(DirectoryError::Authority(error @ TaxAuthError::NotOffered { .. })) => {
-            return Ok(Attempt::Ended(End::unsent(DeliveryState::NotListed, error.to_string())));
+            return Ok(Attempt::Ended(End::unsent(DeliveryState::NotListed, error.say())));
         }
-        Err(error) => return Ok(Attempt::Failed(error.to_string())),
+        Err(error) => return Ok(Attempt::Failed(error.say())),
     };
     let entry = known.listing.entry.unwrap_or_default();
     let Some(base) = entry.url_recepcion else {
-        let why = "the buyer is not in the directory";
+        let why = say!(
+            "the buyer is not in the directory",
+            "el comprador no está en el directorio"
+        );
         return Ok(Attempt::Ended(End::unsent(DeliveryState::NotListed, why)));
     };
     let xml = signed_xml(exchange, scope, receipt, signed).await?;
     if replaces_paper(&xml) {
-        let why = "it replaces a paper receipt: the authority alone gets it";
+        let why = say!(
+            "it replaces a paper receipt: the authority alone gets it",
+            "reemplaza un comprobante en papel: solo lo recibe la DGII"
+        );
         return Ok(Attempt::Ended(End::unsent(DeliveryState::NotSent, why)));
     }
     let to = Addressee {
@@ -142,8 +151,12 @@ async fn make(
     };
     Ok(match sent {
         Ok(reply) if reply.is_success() => acknowledged(exchange, expected, attempts, reply.bytes, now).await,
-        Ok(reply) => Attempt::Failed(format!("the buyer's receiver answered with status {}", reply.status)),
-        Err(error) => Attempt::Failed(error.to_string()),
+        Ok(reply) => Attempt::Failed(say!(
+            "the buyer's receiver answered with status {}",
+            "el receptor del comprador respondió con el estado {}",
+            reply.status
+        )),
+        Err(error) => Attempt::Failed(error.say()),
     })
 }
 
@@ -157,17 +170,24 @@ async fn acknowledged(
     let read = match acknowledgement::read(&exchange.judge, &arecf, expected, now).await {
         Ok(read) => read,
         // The buyer has the receipt, so the next attempt is answered as a duplicate.
-        Err(error) => return Attempt::Failed(ecf_runtime::telemetry::chain(&error).to_string()),
+        Err(error) => {
+            let error = ecf_runtime::telemetry::chain(&error);
+            tracing::warn!(%error, "an acknowledgement was not checked");
+            return Attempt::Failed(say!(
+                "its acknowledgement could not be checked",
+                "no se pudo comprobar su acuse de recibo"
+            ));
+        }
     };
     let (state, words) = match read {
         Ok(Acknowledged::Received) => (DeliveryState::Received, None),
         // An earlier attempt arrived, but its answer was lost.
         Ok(Acknowledged::NotReceived(Some(CodigoMotivoNoRecibido::EnvioDuplicado))) if attempts > 1 => {
-            let why = "an earlier attempt had arrived".to_owned();
+            let why = say!("an earlier attempt had arrived", "había llegado un intento anterior");
             (DeliveryState::Received, Some(why))
         }
         Ok(Acknowledged::NotReceived(reason)) => {
-            let reason = reason.map(|reason| format!("{} {}", reason.code(), reason.words()));
+            let reason = reason.map(|reason| Bilingual::same(format!("{} {}", reason.code(), reason.words())));
             (DeliveryState::NotReceived, reason)
         }
         Err(why) => (DeliveryState::Unverified, Some(why)),
@@ -225,7 +245,7 @@ async fn end(
         attempts,
     };
     exchange.table.end_delivery(scope, id, &end).await?;
-    tracing::info!(receipt.id = %id, state = state.as_str(), words = end.words.as_deref(), "the delivery of a receipt to its buyer ended");
+    tracing::info!(receipt.id = %id, state = state.as_str(), words = end.words.as_ref().map(|words| &*words.en), "the delivery of a receipt to its buyer ended");
     Ok(())
 }
 
@@ -234,11 +254,11 @@ async fn again(
     scope: &Scope,
     receipt: &Receipt,
     attempts: u32,
-    words: String,
+    words: Bilingual,
 ) -> Result<(), StoreError> {
-    tracing::info!(receipt.id = %receipt.public_id, attempts, words, "a receipt was not delivered to its buyer");
+    tracing::info!(receipt.id = %receipt.public_id, attempts, words = &*words.en, "a receipt was not delivered to its buyer");
     let Some(wait) = waits::EXCHANGE.after(attempts.saturating_sub(1)) else {
-        tracing::error!(receipt.id = %receipt.public_id, words, "a receipt could not be delivered to its buyer for days");
+        tracing::error!(receipt.id = %receipt.public_id, words = &*words.en, "a receipt could not be delivered to its buyer for days");
         let how = End::unsent(DeliveryState::GivenUp, words);
         return end(exchange, scope, receipt, attempts, how).await;
     };
@@ -249,7 +269,7 @@ async fn again(
     let id = &receipt.public_id;
     if exchange
         .table
-        .postpone_delivery(scope, id, attempts, &words.as_str().into(), next)
+        .postpone_delivery(scope, id, attempts, &words.into(), next)
         .await?
     {
         let job = ExchangeJob::Deliver(ReceiptJob {

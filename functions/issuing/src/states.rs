@@ -2,15 +2,17 @@
 
 use axum::Json;
 use ecf::{EventDerivedStage, ReceiptState, StateContract, StateView};
-use ecf_api::{Caller, CodedError, ValidationError};
+use ecf_api::{Caller, CodedError, Spoken, ValidationError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 /// Which states a receipt can have, and who moves it from one to the next.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StateContractView {
-    source_of_truth: &'static str,
-    mutation_policy: &'static str,
+    #[schema(value_type = String)]
+    source_of_truth: Spoken,
+    #[schema(value_type = String)]
+    mutation_policy: Spoken,
     states: Vec<ContractStateView>,
     event_derived_stages: Vec<StageView>,
 }
@@ -36,14 +38,15 @@ pub(crate) struct StageView {
     /// The webhook event that announces the stage.
     #[schema(example = "accepted")]
     event: &'static str,
-    description: &'static str,
+    #[schema(value_type = String)]
+    description: Spoken,
 }
 
 impl From<StateContract> for StateContractView {
     fn from(contract: StateContract) -> Self {
         Self {
-            source_of_truth: contract.source_of_truth,
-            mutation_policy: contract.mutation_policy,
+            source_of_truth: contract.source_of_truth.into(),
+            mutation_policy: contract.mutation_policy.into(),
             states: contract.states.into_iter().map(ContractStateView::from).collect(),
             event_derived_stages: contract.event_derived_stages.into_iter().map(StageView::from).collect(),
         }
@@ -66,7 +69,7 @@ impl From<EventDerivedStage> for StageView {
         Self {
             name: stage.name,
             event: stage.event,
-            description: stage.description,
+            description: stage.description.into(),
         }
     }
 }

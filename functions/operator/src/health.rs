@@ -67,7 +67,7 @@ fn webhook_view(webhook: &Webhook, environment: Environment) -> Value {
         "environment": environment, "webhook": webhook.id, "url": webhook.url, "is_active": webhook.is_active,
         "failing_since": webhook.failing_since, "slow_since": webhook.slow_since,
         "paused_at": webhook.paused.as_ref().map(|pause| pause.at),
-        "paused_reason": webhook.paused.as_ref().map(|pause| &pause.reason), "probe_at": webhook.probe_at,
+        "paused_reason": webhook.paused.as_ref().map(|pause| &pause.reason.en), "probe_at": webhook.probe_at,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ecf_language::Say;
 use ecf_store::{
     Scope, StoreError, WebhookJob,
     webhooks::{Pause, Webhook},
@@ -34,7 +35,7 @@ pub(crate) async fn change(
             if webhook.failing_since.is_none() {
                 app.table.webhook_failed(scope, &webhook.id, at).await?;
             }
-            let reason = reason.to_string();
+            let reason = reason.say().into();
             pause(app, scope, webhook, failing_since, Pause { at, reason }).await
         }
     }
@@ -52,7 +53,7 @@ async fn pause(
     };
     let news = News::WebhookPaused {
         webhook: webhook.id,
-        reason: &pause.reason,
+        reason: &pause.reason.en,
         failing_since,
     };
     let news = news.announcement(scope, company.rnc.as_str(), pause.at);
@@ -63,7 +64,7 @@ async fn pause(
     {
         return Ok(());
     }
-    tracing::warn!(webhook = %webhook.id, company.id = %scope.company, reason = pause.reason, "a webhook was switched off");
+    tracing::warn!(webhook = %webhook.id, company.id = %scope.company, reason = &*pause.reason.en, "a webhook was switched off");
     let job = WebhookJob::Announce {
         scope: *scope,
         announcement: news.id,

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use ecf_api::{ApiError, Caller, CodedError, Instant, ValidationError};
+use ecf_api::{ApiError, Caller, CodedError, Instant, Spoken, ValidationError};
 use ecf_store::webhooks::Webhook;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -22,7 +22,8 @@ pub(crate) struct WebhookView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) paused_at: Option<Instant>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) paused_reason: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub(crate) paused_reason: Option<Spoken>,
     /// Since when it has failed; absent while it works.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) failing_since: Option<Instant>,
@@ -31,7 +32,7 @@ pub(crate) struct WebhookView {
 impl From<Webhook> for WebhookView {
     fn from(webhook: Webhook) -> Self {
         let (paused_at, paused_reason) = match webhook.paused {
-            Some(pause) => (Some(pause.at.into()), Some(pause.reason)),
+            Some(pause) => (Some(pause.at.into()), Some(Spoken(pause.reason.into()))),
             None => (None, None),
         };
         Self {

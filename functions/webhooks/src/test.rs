@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use ecf_api::{ApiError, Caller, CodedError, PathId, ValidationError};
+use ecf_api::{ApiError, Caller, CodedError, PathId, Spoken, ValidationError};
 use ecf_language::say;
 use ecf_store::{DeliveryId, Scope, WebhookId, deliveries::Delivery, webhooks::webhook_context};
 use ecf_webhooks::{EventName, WebhookSecret, deliver, test_event_body};
@@ -28,7 +28,8 @@ pub(crate) struct TestView {
     status_code: Option<u16>,
     response_excerpt: Option<String>,
     /// Why there was no answer.
-    error: Option<String>,
+    #[schema(value_type = Option<String>)]
+    error: Option<Spoken>,
 }
 
 /// Probar un webhook
@@ -107,7 +108,7 @@ pub(crate) async fn test(
         succeeded: attempt.succeeded,
         status_code: attempt.status_code,
         response_excerpt: attempt.excerpt,
-        error: attempt.error.map(|error| error.to_string()),
+        error: attempt.error.map(|error| Spoken(error.say())),
     }))
 }
 

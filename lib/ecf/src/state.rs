@@ -1,11 +1,11 @@
 //! The states of a receipt: one closed table. Every write of a state is conditional on it, and the public contract
 //! prints it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use ecf_language::{Bilingual, Say};
-use serde::Serialize;
+use ecf_language::{Bilingual, Say, say};
 use thiserror::Error;
 
 /// The state of a receipt.
@@ -235,12 +235,12 @@ impl fmt::Display for ReceiptState {
 text_serde!(ReceiptState);
 
 /// The public contract of the states.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateContract {
     /// The party that decides about fiscal states.
-    pub source_of_truth: &'static str,
+    pub source_of_truth: Bilingual,
     /// The parties that may change a state.
-    pub mutation_policy: &'static str,
+    pub mutation_policy: Bilingual,
     /// Every state.
     pub states: Vec<StateView>,
     /// Stages beside the states, each with the webhook event that announces it.
@@ -248,12 +248,11 @@ pub struct StateContract {
 }
 
 /// One state in the public contract.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateView {
     /// Its name.
     pub name: ReceiptState,
     /// Its kind.
-    #[serde(rename = "type")]
     pub kind: &'static str,
     /// Whether nothing follows.
     pub terminal: bool,
@@ -262,14 +261,21 @@ pub struct StateView {
 }
 
 /// A stage that a receipt reaches while its state stays. A webhook event announces it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventDerivedStage {
     /// Its name.
     pub name: &'static str,
     /// The webhook event, by the name that a webhook subscribes to.
     pub event: &'static str,
     /// What happened.
-    pub description: &'static str,
+    pub description: Bilingual,
+}
+
+const fn both(en: &'static str, es: &'static str) -> Bilingual {
+    Bilingual {
+        en: Cow::Borrowed(en),
+        es: Cow::Borrowed(es),
+    }
 }
 
 impl EventDerivedStage {
@@ -277,23 +283,36 @@ impl EventDerivedStage {
     pub const BUYER_APPROVED: Self = Self {
         name: "buyer_approved",
         event: "approval.received",
-        description: "the buyer approved the receipt commercially (ACECF)",
+        description: both(
+            "the buyer approved the receipt commercially (ACECF)",
+            "el comprador dio su aprobación comercial (ACECF)",
+        ),
     };
     /// The buyer rejected the receipt.
     pub const BUYER_REJECTED: Self = Self {
         name: "buyer_rejected",
         event: "approval.received",
-        description: "the buyer rejected the receipt commercially (ACECF)",
+        description: both(
+            "the buyer rejected the receipt commercially (ACECF)",
+            "el comprador dio su rechazo comercial (ACECF)",
+        ),
     };
 
     /// A webhook of the company accepted the event of the verdict. `None` for a state without a verdict.
     pub const fn notified(state: ReceiptState) -> Option<Self> {
         let description = match state {
-            ReceiptState::Accepted => "a webhook of the company took the event of the acceptance",
-            ReceiptState::ConditionallyAccepted => {
-                "a webhook of the company took the event of the conditional acceptance"
-            }
-            ReceiptState::Rejected => "a webhook of the company took the event of the rejection",
+            ReceiptState::Accepted => both(
+                "a webhook of the company took the event of the acceptance",
+                "un webhook de la empresa recibió el evento de la aceptación",
+            ),
+            ReceiptState::ConditionallyAccepted => both(
+                "a webhook of the company took the event of the conditional acceptance",
+                "un webhook de la empresa recibió el evento de la aceptación condicional",
+            ),
+            ReceiptState::Rejected => both(
+                "a webhook of the company took the event of the rejection",
+                "un webhook de la empresa recibió el evento del rechazo",
+            ),
             _ => return None,
         };
         Some(Self {
@@ -320,8 +339,11 @@ impl ReceiptState {
             transitions: state.transitions().iter().map(|way| way.to).collect(),
         });
         StateContract {
-            source_of_truth: "the tax authority",
-            mutation_policy: "only the service moves states, except for cancel and incapacity, which the caller asks for",
+            source_of_truth: say!("the tax authority", "la DGII"),
+            mutation_policy: say!(
+                "only the service moves states, except for cancel and incapacity, which the caller asks for",
+                "solo el servicio cambia los estados, salvo cancelación e incapacidad, que pide el cliente"
+            ),
             states: states.collect(),
             event_derived_stages: EventDerivedStage::all().collect(),
         }

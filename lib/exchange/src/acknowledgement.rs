@@ -4,6 +4,7 @@ use ecf::catalogue::{CodigoMotivoNoRecibido, EstadoAcuse};
 use ecf::messages::Arecf;
 use ecf::{Encf, Rnc};
 use ecf_certificates::{Judge, SignedBy, TrustError};
+use ecf_language::{Bilingual, Say, say};
 use jiff::Timestamp;
 use xmldsig::{Limits, Verified};
 
@@ -32,7 +33,7 @@ pub async fn read(
     bytes: &[u8],
     expected: Expected<'_>,
     now: Timestamp,
-) -> Result<Result<Acknowledged, String>, TrustError> {
+) -> Result<Result<Acknowledged, Bilingual>, TrustError> {
     let verified = match verify(bytes) {
         Ok(verified) => verified,
         Err(why) => return Ok(Err(why)),
@@ -44,18 +45,35 @@ pub async fn read(
     };
     Ok(match judge.judge(signed, now).await?.accepted() {
         Ok(_) => content(&verified, expected),
-        Err(refusal) => Err(format!("its certificate is not acceptable: {refusal}")),
+        Err(refusal) => {
+            let why = refusal.say();
+            Err(say!(
+                [why],
+                "its certificate is not acceptable: {why}",
+                "su certificado no es aceptable: {why}"
+            ))
+        }
     })
 }
 
-fn verify(bytes: &[u8]) -> Result<Verified, String> {
+fn verify(bytes: &[u8]) -> Result<Verified, Bilingual> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let verified = xmldsig::verify(bytes, &Limits::default());
-    verified.map_err(|error| format!("its signature does not verify: {error}"))
+    verified.map_err(|error| {
+        let why = error.say();
+        say!(
+            [why],
+            "its signature does not verify: {why}",
+            "su firma no se verifica: {why}"
+        )
+    })
 }
 
-fn content(verified: &Verified, expected: Expected<'_>) -> Result<Acknowledged, String> {
-    let arecf = Arecf::from_xml(&verified.document).map_err(|error| format!("it is no ARECF: {error}"))?;
+fn content(verified: &Verified, expected: Expected<'_>) -> Result<Acknowledged, Bilingual> {
+    let arecf = Arecf::from_xml(&verified.document).map_err(|error| {
+        let why = error.say();
+        say!([why], "it is no ARECF: {why}", "no es un ARECF: {why}")
+    })?;
     let detail = arecf.detalle_acusede_recibo;
     let about = [
         ("RNCEmisor", detail.rnc_emisor.as_ref() == Some(expected.rnc_emisor)),
@@ -66,11 +84,14 @@ fn content(verified: &Verified, expected: Expected<'_>) -> Result<Acknowledged, 
         ("eNCF", detail.encf.as_ref() == Some(expected.encf)),
     ];
     if let Some((field, _)) = about.iter().find(|(_, fits)| !fits) {
-        return Err(format!("its {field} is not the receipt's"));
+        return Err(say!(
+            "its {field} is not the receipt's",
+            "su {field} no es el del comprobante"
+        ));
     }
     match detail.estado {
         Some(EstadoAcuse::Recibido) => Ok(Acknowledged::Received),
         Some(EstadoAcuse::NoRecibido) => Ok(Acknowledged::NotReceived(detail.codigo_motivo_no_recibido)),
-        None => Err("its Estado is missing".to_owned()),
+        None => Err(say!("its Estado is missing", "le falta el Estado")),
     }
 }

@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use ecf::Rnc;
+use ecf_language::{Bilingual, Say, say};
 use ecf_store::{
     ArtifactKind, ExchangeJob, Scope, StoreError,
     annulments::{Annulment, AnnulmentState, NumbersTaken},
@@ -14,9 +15,7 @@ use ecf_store::{
 };
 use ecf_taxauth::{Ruling, Upload};
 
-use crate::Exchange;
-
-const NO_CERTIFICATE: &str = "the company has no certificate that is valid now";
+use crate::{Exchange, no_answer, no_certificate};
 
 impl Exchange {
     /// Makes one attempt to annul numbers and schedules the next. The authority's part is limited to `time_limit`.
@@ -50,7 +49,8 @@ impl Exchange {
             NumbersTaken::Used(used) => {
                 let used: Vec<String> = used.iter().map(ToString::to_string).collect();
                 annulment.state = AnnulmentState::Refused;
-                annulment.words = Some(format!("used meanwhile: {}", used.join(", ")));
+                let words = say!("used meanwhile: {}", "usados entretanto: {}", used.join(", "));
+                annulment.words = Some(words.into());
             }
         }
         if annulment.state == AnnulmentState::Refused && !annulment.has_lost_answer {
@@ -71,7 +71,7 @@ impl Exchange {
     ) -> Result<(), StoreError> {
         let now = self.clock.now();
         let Some(identity) = self.identity(&scope.company, now).await? else {
-            annulment.words = Some(NO_CERTIFICATE.to_owned());
+            annulment.words = Some(no_certificate().into());
             return Ok(());
         };
         let kept = self.artifacts.message(
@@ -92,27 +92,29 @@ impl Exchange {
             Ok(Ok(ruling)) => {
                 let answer = ruling.answer();
                 annulment.answer = Some(answer.to_json());
-                annulment.words = answer.words();
+                annulment.words = answer.words().map(|words| Bilingual::same(words).into());
                 annulment.state = match ruling {
                     Ruling::Taken(_) => AnnulmentState::Accepted,
                     Ruling::Refused(_) => AnnulmentState::Refused,
                 };
                 if annulment.state == AnnulmentState::Refused && annulment.has_lost_answer {
-                    let words = annulment.words.take().unwrap_or_default();
-                    annulment.words = Some(format!(
-                        "{words} (the answer to an earlier attempt was lost: the numbers may be annulled since then, and stay locked)"
-                    ));
+                    let words = annulment.words.take().map(Bilingual::from).unwrap_or_default();
+                    let lost = say!(
+                        " (the answer to an earlier attempt was lost: the numbers may be annulled since then, and stay locked)",
+                        " (se perdió la respuesta a un intento anterior: los números pueden estar anulados desde entonces, y siguen bloqueados)"
+                    );
+                    annulment.words = Some(words.then(&lost).into());
                 }
             }
             Ok(Err(error)) => {
                 annulment.has_lost_answer |= !error.nothing_was_taken();
-                annulment.words = Some(error.to_string());
+                annulment.words = Some(error.say().into());
                 let chain = ecf_runtime::telemetry::chain(&error).to_string();
                 tracing::warn!(annulment.id = %annulment.id, error = chain, "an annulment was not delivered to the tax authority");
             }
             Err(_) => {
                 annulment.has_lost_answer = true;
-                annulment.words = Some("no answer in time".to_owned());
+                annulment.words = Some(no_answer().into());
             }
         }
         Ok(())
@@ -127,7 +129,7 @@ impl Exchange {
         if wait.is_none() {
             if is_open {
                 annulment.state = AnnulmentState::GivenUp;
-                tracing::error!(annulment.id = %annulment.id, words = annulment.words, "an annulment was given up: the tax authority was unreachable for days");
+                tracing::error!(annulment.id = %annulment.id, words = annulment.words.as_ref().map(|words| &*words.en), "an annulment was given up: the tax authority was unreachable for days");
             }
             annulment.completed_at = Some(now);
         }

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use ecf_language::{Bilingual, Say, say};
 use ecf_store::{
-    ArtifactKind, ExchangeJob, ForeignText, Scope, StoreError,
+    ArtifactKind, ExchangeJob, Scope, StoreError, Words,
     approvals::{Approval, Transmission, TransmissionState},
     waits,
 };
@@ -11,11 +12,8 @@ use ecf_taxauth::{DirectoryError, Ruling, TaxAuthError, Upload, Wanted};
 use jiff::Timestamp;
 use xmldsig::Identity;
 
-use crate::Exchange;
 use crate::peer::{Addressee, PeerDocument, PeerService, excerpt};
-
-const NO_CERTIFICATE: &str = "the company has no certificate that is valid now";
-const NO_ANSWER: &str = "no answer in time";
+use crate::{Exchange, no_answer, no_certificate};
 
 impl Exchange {
     /// Makes one attempt to deliver an approval to each recipient that is still pending, and schedules the next. Each
@@ -61,7 +59,7 @@ impl Exchange {
             None => {
                 for transmission in [&mut approval.issuer, &mut approval.authority] {
                     if transmission.is_pending() {
-                        *transmission = pending(NO_CERTIFICATE, now);
+                        *transmission = pending(no_certificate(), now);
                     }
                 }
             }
@@ -81,7 +79,7 @@ impl Exchange {
             for transmission in [&mut approval.issuer, &mut approval.authority] {
                 if transmission.is_pending() {
                     transmission.state = TransmissionState::GivenUp;
-                    tracing::error!(approval.id = %approval.id, encf = %approval.encf, words = transmission.words.as_deref(), "an approval was given up: a recipient was unreachable for days");
+                    tracing::error!(approval.id = %approval.id, encf = %approval.encf, words = transmission.words.as_ref().map(|words| &*words.en), "an approval was given up: a recipient was unreachable for days");
                 }
             }
         }
@@ -126,18 +124,19 @@ impl Exchange {
                         Ruling::Taken(_) => TransmissionState::Taken,
                         Ruling::Refused(_) => TransmissionState::Refused,
                     },
-                    words: answer.words().or_else(|| answer.estado.clone()).map(Into::into),
+                    words: (answer.words().or_else(|| answer.estado.clone()))
+                        .map(|words| Bilingual::same(words).into()),
                     at: Some(now),
                 };
                 (transmission, Some(answer.to_json()))
             }
-            Ok(Err(error @ TaxAuthError::NotOffered { .. })) => (not_needed(error.to_string(), now), None),
+            Ok(Err(error @ TaxAuthError::NotOffered { .. })) => (not_needed(error.say(), now), None),
             Ok(Err(error)) => {
                 let chain = ecf_runtime::telemetry::chain(&error).to_string();
                 tracing::warn!(approval.id = %approval.id, error = chain, "an approval was not delivered to the tax authority");
-                (pending(error.to_string(), now), None)
+                (pending(error.say(), now), None)
             }
-            Err(_) => (pending(NO_ANSWER, now), None),
+            Err(_) => (pending(no_answer(), now), None),
         }
     }
 
@@ -155,7 +154,7 @@ impl Exchange {
         let sending = self.try_to_send_to_issuer(scope, approval, identity, xml);
         match tokio::time::timeout(time_limit, sending).await {
             Ok(transmission) => transmission,
-            Err(_) => pending(NO_ANSWER, self.clock.now()),
+            Err(_) => pending(no_answer(), self.clock.now()),
         }
     }
 
@@ -197,7 +196,7 @@ impl Exchange {
                 at: Some(now),
             },
             Ok(reply) => pending(excerpt(&reply), now),
-            Err(error) => pending(error.to_string(), now),
+            Err(error) => pending(error.say(), now),
         }
     }
 
@@ -227,6 +226,10 @@ impl Exchange {
                 let entry = known.listing.entry.unwrap_or_default();
                 let base = entry.url_aceptacion.or(entry.url_recepcion);
                 let authentication = entry.url_opcional;
+                let no_address = say!(
+                    "the issuer has no address in the directory",
+                    "el emisor no tiene dirección en el directorio"
+                );
                 base.map(|base| Addressee {
                     environment: scope.environment,
                     base,
@@ -235,21 +238,21 @@ impl Exchange {
                 })
                 .ok_or_else(|| Transmission {
                     state: TransmissionState::NotListed,
-                    words: Some("the issuer has no address in the directory".into()),
+                    words: Some(no_address.into()),
                     at: Some(now),
                 })
             }
             Err(DirectoryError::Authority(error @ TaxAuthError::NotOffered { .. })) => Err(Transmission {
                 state: TransmissionState::NotListed,
-                words: Some(error.to_string().into()),
+                words: Some(error.say().into()),
                 at: Some(now),
             }),
-            Err(error) => Err(pending(error.to_string(), now)),
+            Err(error) => Err(pending(error.say(), now)),
         }
     }
 }
 
-fn pending(words: impl Into<ForeignText>, now: Timestamp) -> Transmission {
+fn pending(words: impl Into<Words>, now: Timestamp) -> Transmission {
     Transmission {
         state: TransmissionState::Pending,
         words: Some(words.into()),
@@ -257,7 +260,7 @@ fn pending(words: impl Into<ForeignText>, now: Timestamp) -> Transmission {
     }
 }
 
-fn not_needed(words: impl Into<ForeignText>, now: Timestamp) -> Transmission {
+fn not_needed(words: impl Into<Words>, now: Timestamp) -> Transmission {
     Transmission {
         state: TransmissionState::NotNeeded,
         words: Some(words.into()),

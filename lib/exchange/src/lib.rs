@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ecf_certificates::{CannotSign, Judge, signing_identity};
+use ecf_language::{Bilingual, say};
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
@@ -33,6 +34,18 @@ use jiff::Timestamp;
 use xmldsig::Identity;
 
 pub use peer::{Addressee, PeerDocument, PeerError, PeerService, Peers};
+
+/// Why nothing is sent.
+pub fn no_certificate() -> Bilingual {
+    say!(
+        "the company has no certificate that is valid now",
+        "la empresa no tiene un certificado vigente"
+    )
+}
+
+pub(crate) fn no_answer() -> Bilingual {
+    say!("no answer in time", "no respondió a tiempo")
+}
 
 /// The clients that both functions need to deliver messages.
 #[derive(Clone)]

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ecf::Environment;
 use ecf::messages::Semilla;
+use ecf_language::{Bilingual, Say, say};
 use ecf_runtime::{Metric, Metrics};
 use ecf_taxauth::read_grant;
 use ecf_webhooks::{DeliveryError, GuardedClient, Reply};
@@ -74,14 +75,31 @@ pub enum PeerError {
     #[error("{0}")]
     NoAnswer(#[from] DeliveryError),
     /// Its authentication service granted no token.
-    #[error("its authentication failed: {0}")]
-    Authentication(String),
+    #[error("its authentication failed: {}", .0.en)]
+    Authentication(Bilingual),
     /// It demands a token, and no seed may be signed now.
-    #[error("it demands a token, and {0}")]
-    NoSeed(&'static str),
+    #[error("it demands a token, and {}", .0.en)]
+    NoSeed(Bilingual),
     /// Our own signature could not be made.
     #[error("the seed could not be signed")]
     Signing(#[from] xmldsig::SignError),
+}
+
+impl Say for PeerError {
+    fn say(&self) -> Bilingual {
+        match self {
+            Self::NoAnswer(error) => error.say(),
+            Self::Authentication(why) => {
+                say!(
+                    [why],
+                    "its authentication failed: {why}",
+                    "su autenticación falló: {why}"
+                )
+            }
+            Self::NoSeed(why) => say!([why], "it demands a token, and {why}", "exige un token, y {why}"),
+            Self::Signing(_) => say!("the seed could not be signed", "no se pudo firmar la semilla"),
+        }
+    }
 }
 
 /// The clients of other issuers. Clones share connections and tokens.
@@ -156,10 +174,16 @@ impl Peers {
             return Ok(reply);
         }
         if !to.is_listed {
-            return Err(PeerError::NoSeed("its address is not the directory's"));
+            return Err(PeerError::NoSeed(say!(
+                "its address is not the directory's",
+                "su dirección no es la del directorio"
+            )));
         }
         if !self.may_sign_seed(&key, now) {
-            return Err(PeerError::NoSeed("a seed was signed for it within the hour"));
+            return Err(PeerError::NoSeed(say!(
+                "a seed was signed for it within the hour",
+                "hace menos de una hora que se firmó una semilla para él"
+            )));
         }
         let (token, until) = self.log_in(to.environment, base, identity, now).await?;
         if let Some(login) = self.lock().get_mut(&key) {
@@ -209,8 +233,9 @@ impl Peers {
         let seed = reply.bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&reply.bytes);
         // Our signature represents the taxpayer: only a seed is signed.
         if !reply.is_success() || Semilla::from_xml(seed).is_err() {
-            return Err(PeerError::Authentication(format!(
+            return Err(PeerError::Authentication(say!(
                 "status {} and no seed",
+                "estado {} sin una semilla",
                 reply.status
             )));
         }
@@ -228,8 +253,9 @@ impl Peers {
             .await?;
         let grant = reply.is_success().then(|| read_grant(&reply.bytes)).flatten();
         let Some((token, expira)) = grant else {
-            return Err(PeerError::Authentication(format!(
+            return Err(PeerError::Authentication(say!(
                 "status {} and no token",
+                "estado {} sin un token",
                 reply.status
             )));
         };
@@ -273,7 +299,7 @@ fn authentication(base: &str) -> (String, String) {
 
 /// The beginning of an answer as plain text.
 #[must_use]
-pub(crate) fn excerpt(reply: &Reply) -> String {
+pub(crate) fn excerpt(reply: &Reply) -> Bilingual {
     let text = String::from_utf8_lossy(&reply.bytes);
     let words: Vec<&str> = text.split_whitespace().collect();
     let text: String = words
@@ -283,9 +309,9 @@ pub(crate) fn excerpt(reply: &Reply) -> String {
         .take(EXCERPT_CHARS)
         .collect();
     if text.is_empty() {
-        format!("status {}", reply.status)
+        say!("status {}", "estado {}", reply.status)
     } else {
-        format!("status {}: {text}", reply.status)
+        say!("status {}: {text}", "estado {}: {text}", reply.status)
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::{fmt, ops::Deref};
 
+use ecf_language::Bilingual;
+
 /// A stranger's text, cut to [`ForeignText::MOST_BYTES`]. Records hold strangers' text only in this type, because
 /// DynamoDB rejects items above 400 KB, and a page of a list must fit into a response.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -51,8 +53,34 @@ impl fmt::Debug for ForeignText {
     }
 }
 
+/// A sentence for the caller that may contain a stranger's text: in both languages, each cut as a [`ForeignText`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Words(Bilingual);
+
+impl From<Bilingual> for Words {
+    fn from(text: Bilingual) -> Self {
+        Self(text.map(|text| String::from(ForeignText::from(&*text)).into()))
+    }
+}
+
+impl From<Words> for Bilingual {
+    fn from(words: Words) -> Self {
+        words.0
+    }
+}
+
+impl Deref for Words {
+    type Target = Bilingual;
+
+    fn deref(&self) -> &Bilingual {
+        &self.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use ecf_language::say;
+
     use super::*;
 
     #[test]
@@ -61,5 +89,7 @@ mod tests {
         assert_eq!(ForeignText::from(long.as_str()).len(), ForeignText::MOST_BYTES);
         assert_eq!(ForeignText::from(format!("a{long}")).len(), ForeignText::MOST_BYTES - 1);
         assert_eq!(&*ForeignText::from("corto"), "corto");
+        let words = Words::from(say!("status 500: {long}", "estado 500: {long}"));
+        assert!(words.en.len() <= ForeignText::MOST_BYTES && words.es.starts_with("estado 500: ñ"));
     }
 }

@@ -108,7 +108,7 @@ pub use clients::{Clients, local_config};
 pub use dead_letters::{DeadLetter, DeadLetters};
 pub use error::StoreError;
 pub use exports::Exports;
-pub use foreign::ForeignText;
+pub use foreign::{ForeignText, Words};
 pub use identities::{IDENTITY_MAX_AGE, Identities, certificate_summary};
 pub use ids::{
     AnnouncementId, AnnulmentId, ApiKeyId, ApprovalId, CertificateId, CompanyId, DeliveryId, EventKey, IdError,

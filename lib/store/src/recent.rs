@@ -25,11 +25,15 @@ impl<K: Hash + Eq, V: Clone> Recent<K, V> {
         }
     }
 
-    /// The value of a key, unless it is too old.
+    /// The value of a key, unless it is too old. One that is too old is removed.
     pub fn get(&self, key: &K, now: Timestamp) -> Option<V> {
         let mut entries = self.entries();
         let (value, since) = entries.get(key)?;
-        (now.duration_since(*since) < self.max_age).then(|| value.clone())
+        if now.duration_since(*since) < self.max_age {
+            return Some(value.clone());
+        }
+        entries.pop(key);
+        None
     }
 
     /// Inserts a value, or replaces the key's.
@@ -81,6 +85,7 @@ mod tests {
         cache.insert(1, "a", at(0));
         assert_eq!(cache.get(&1, at(59)), Some("a"));
         assert_eq!(cache.get(&1, at(60)), None);
+        assert_eq!(cache.get(&1, at(0)), None, "it was removed");
         assert_eq!(cache.get(&2, at(0)), None);
         cache.insert(1, "b", at(60));
         assert_eq!(cache.clone().get(&1, at(119)), Some("b"), "clones share values");

@@ -4,6 +4,7 @@
 //! cannot be queried, an expired entry is returned together with its age and the error.
 
 use ecf::Rnc;
+use ecf_language::{Bilingual, Say};
 use ecf_store::{StoreError, Table, directory::DirectoryListing};
 use jiff::{SignedDuration, Timestamp};
 
@@ -35,6 +36,16 @@ pub enum DirectoryError {
     /// The table failed.
     #[error("the directory's entries cannot be read or kept")]
     Store(#[from] StoreError),
+}
+
+impl Say for DirectoryError {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::Authority(_) => "no se puede consultar el directorio",
+            Self::Store(_) => "no se pueden leer o guardar los datos del directorio",
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 /// An entry and, if it is expired, the reason.

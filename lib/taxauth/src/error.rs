@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use ecf::Environment;
+use ecf_language::{Bilingual, Say};
 use ecf_store::breaker::Host;
 
 use crate::answer::Answer;
@@ -122,6 +123,24 @@ pub enum TaxAuthError {
     /// No token could be obtained. Nothing was sent.
     #[error("no token for the call")]
     NoToken(#[from] TokenError),
+}
+
+impl Say for TaxAuthError {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::NotReached { service, .. } => format!("no se puede conectar con {service}"),
+            Self::Unknown { service, .. } => format!("se desconoce el resultado de una llamada a {service}"),
+            Self::Unauthorized { service } => format!("{service} no acepta el token"),
+            Self::Throttled { service, .. } => format!("{service} pide menos llamadas"),
+            Self::Unavailable { service, status, .. } => format!("{service} no está disponible, estado {status}"),
+            Self::Refused { service, status, .. } => format!("{service} rechaza la llamada, estado {status}"),
+            Self::NotOffered { service, environment } => format!("{service} no se ofrece en {environment}"),
+            Self::Crowded { waited } => format!("otras llamadas con el certificado tardaron más de {waited:?}"),
+            Self::Held(_) => "la llamada está retenida".to_owned(),
+            Self::NoToken(_) => "no hay token para la llamada".to_owned(),
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 impl TaxAuthError {

@@ -17,6 +17,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use ecf_language::{Bilingual, Say};
 use ecf_store::{undelivered::Undelivered, webhooks::Webhook};
 use jiff::Timestamp;
 
@@ -183,6 +184,16 @@ impl fmt::Display for Disabled {
             Self::Gone => f.write_str("its receiver answered 410 Gone"),
             Self::Silent { since } => write!(f, "its receiver has taken nothing since {since:.0}"),
         }
+    }
+}
+
+impl Say for Disabled {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::Gone => "su receptor respondió 410 Gone".to_owned(),
+            Self::Silent { since } => format!("su receptor no acepta nada desde {since:.0}"),
+        };
+        Bilingual::of(self, spanish)
     }
 }
 

@@ -6,6 +6,7 @@
 use std::error::Error as _;
 use std::time::Duration;
 
+use ecf_language::{Bilingual, Say};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use reqwest::multipart::{Form, Part};
 use reqwest::{RequestBuilder, Response, redirect};
@@ -222,6 +223,21 @@ pub enum DeliveryError {
     /// The connection broke.
     #[error("the connection broke before the answer")]
     Broken(#[source] reqwest::Error),
+}
+
+impl Say for DeliveryError {
+    fn say(&self) -> Bilingual {
+        let spanish = match self {
+            Self::Url(_) => "no se llama a esta dirección".to_owned(),
+            Self::Refused(_) => "el nombre lleva a una dirección a la que no se llama".to_owned(),
+            Self::TimedOut(_) => "no respondió a tiempo".to_owned(),
+            Self::Connection(_) => "no hubo conexión".to_owned(),
+            Self::Status(status) => format!("respondió con el estado {status}"),
+            Self::TooLong => "la respuesta mide más de un megabyte".to_owned(),
+            Self::Broken(_) => "la conexión se cortó antes de la respuesta".to_owned(),
+        };
+        Bilingual::of(self, spanish)
+    }
 }
 
 /// Delivers an event: signs the bytes, posts them, and returns the attempt. Never fails: a failure is an attempt.

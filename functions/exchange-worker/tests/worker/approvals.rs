@@ -209,6 +209,13 @@ async fn r9_an_annulment_whose_worker_died_keeps_its_numbers_when_the_authority_
     let now = world.annul_again(&attempted).await;
     assert_eq!((now.state, now.attempts), (AnnulmentState::Refused, 2));
     let words = now.words.unwrap();
-    assert!(words.contains("the answer to an earlier attempt was lost"), "{words}");
+    assert!(
+        words.en.contains("the answer to an earlier attempt was lost"),
+        "{words:?}"
+    );
+    assert!(
+        words.es.contains("se perdió la respuesta a un intento anterior"),
+        "{words:?}"
+    );
     assert_eq!(world.locks().await, 10);
 }

@@ -5,7 +5,7 @@ use ecf::{Environment, ReceiptState};
 use ecf_store::{
     ArtifactKind, ContentHash, ForeignText, Receipt,
     due::{DueRecord, SHARDS},
-    receipts::{AnswerRecorded, BuyerAnswer, DeliveryState},
+    receipts::{AnswerRecorded, BuyerAnswer, BuyerDelivery, DeliveryState},
 };
 use ecf_testkit::{PeerAnswer, sign_foreign};
 use ecf_webhooks::News;
@@ -13,6 +13,11 @@ use jiff::SignedDuration;
 use serde_json::json;
 
 use crate::{BUYER, ENCF, World};
+
+/// The reason, in English and Spanish.
+fn in_both(delivery: &BuyerDelivery) -> Option<(&str, &str)> {
+    delivery.words.as_ref().map(|words| (&*words.en, &*words.es))
+}
 
 #[tokio::test]
 async fn a_receipt_is_delivered_with_a_token_and_its_acknowledgement_is_kept() {
@@ -83,8 +88,11 @@ async fn what_fails_is_tried_again_over_days_and_then_given_up() {
     let delivery = world.delivery(&receipt).await;
     assert_eq!((delivery.state, delivery.attempts), (DeliveryState::Pending, 4));
     assert_eq!(
-        delivery.words.as_deref(),
-        Some("the buyer's receiver answered with status 503")
+        in_both(&delivery),
+        Some((
+            "the buyer's receiver answered with status 503",
+            "el receptor del comprador respondió con el estado 503"
+        ))
     );
     let mut last = delivery.attempts;
     for _ in 0..40 {
@@ -113,8 +121,11 @@ async fn an_answer_that_was_lost_is_a_duplicate_the_next_time() {
     world.run(world.deliver(&receipt, 0)).await;
     let delivery = world.delivery(&receipt).await;
     assert_eq!(
-        (delivery.state, delivery.words.as_deref()),
-        (DeliveryState::Received, Some("an earlier attempt had arrived"))
+        (delivery.state, in_both(&delivery)),
+        (
+            DeliveryState::Received,
+            Some(("an earlier attempt had arrived", "había llegado un intento anterior"))
+        )
     );
 }
 
@@ -127,8 +138,11 @@ async fn what_the_buyer_says_is_kept_with_its_reason() {
     world.run(world.deliver(&receipt, 0)).await;
     let delivery = world.delivery(&receipt).await;
     assert_eq!(
-        (delivery.state, delivery.words.as_deref()),
-        (DeliveryState::NotReceived, Some("4 RNC Comprador no corresponde"))
+        (delivery.state, in_both(&delivery)),
+        (
+            DeliveryState::NotReceived,
+            Some(("4 RNC Comprador no corresponde", "4 RNC Comprador no corresponde"))
+        )
     );
 }
 
@@ -153,7 +167,7 @@ async fn an_acknowledgement_that_is_none_is_told_as_such() {
         world.run(world.deliver(&receipt, 0)).await;
         let delivery = world.delivery(&receipt).await;
         assert_eq!(delivery.state, DeliveryState::Unverified);
-        assert!(delivery.words.as_ref().unwrap().starts_with(words), "{delivery:?}");
+        assert!(in_both(&delivery).unwrap().0.starts_with(words), "{delivery:?}");
         assert!(delivery.arecf.is_some());
     }
 }
@@ -247,7 +261,7 @@ async fn an_address_that_leads_inside_is_not_called() {
         let delivery = world.delivery(&receipt).await;
         assert_eq!(delivery.state, DeliveryState::Pending, "{url}");
         assert!(
-            delivery.words.as_ref().unwrap().contains("not called"),
+            in_both(&delivery).unwrap().0.contains("not called"),
             "{url}: {delivery:?}"
         );
     }

@@ -1,5 +1,8 @@
 //! The files of an inbox item.
 
+use ecf_ri::{Design, Format, Mode, Options};
+use ecf_store::inbox::AuthorityState;
+use ecf_store::stamp_hosts;
 use ecf_testkit::foreign_receipt;
 
 use crate::{ARECF, Api, INBOX};
@@ -53,6 +56,45 @@ async fn p3_what_was_received_can_be_printed() {
     }
     let fault = api.get(&format!("{INBOX}/{}/pdf?format=a3", item.id)).await;
     assert_eq!(fault.expect(422)["detail"][0]["type"], "enum");
+}
+
+#[tokio::test]
+async fn p3_a_print_of_what_was_received_bears_the_authoritys_answer() {
+    let api = Api::start().await;
+    let hosts = stamp_hosts(&api.stack.env("inbox")).unwrap();
+    for (number, (state, mode)) in [
+        (None, Mode::Pending),
+        (Some(AuthorityState::Accepted), Mode::Accepted),
+        (Some(AuthorityState::ConditionallyAccepted), Mode::Accepted),
+        (Some(AuthorityState::Rejected), Mode::Rejected),
+        (Some(AuthorityState::NotFound), Mode::Unconfirmed),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let encf = format!("E31{:010}", number + 1);
+        let item = api.receive(&encf).await;
+        if let Some(state) = state {
+            api.confirm(&item, state).await;
+        }
+        let print = api.get(&format!("{INBOX}/{}/pdf", item.id)).await.bytes;
+        let xml = foreign_receipt(api.company.rnc.as_str(), &encf, item.received_at);
+        let as_it_is = |mode| {
+            let options = Options {
+                environment: api.company.scope.environment,
+                hosts: &hosts,
+                format: Format::default(),
+                mode,
+                design: &Design::default(),
+            };
+            ecf_ri::render(&xml, &options).unwrap()
+        };
+        assert!(print == as_it_is(mode), "{state:?} is not printed as {mode:?}");
+        let same = Mode::ALL
+            .into_iter()
+            .filter(|other| as_it_is(*other) == print.as_slice());
+        assert_eq!(same.collect::<Vec<_>>(), [mode], "the print shows its mode");
+    }
 }
 
 #[tokio::test]

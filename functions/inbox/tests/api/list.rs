@@ -6,7 +6,6 @@ use ecf_store::{
     approvals::{Approval, ApprovalWay, Transmission},
     inbox::{AuthorityState, InboxItem, SpeaksFor},
 };
-use ecf_webhooks::News::InboxConfirmed;
 use jiff::SignedDuration;
 use serde_json::json;
 
@@ -235,15 +234,7 @@ async fn s4_a_page_of_the_largest_foreign_texts_fits_a_functions_answer() {
             ..item
         };
         api.stack.store_received(&api.company, &item).await;
-        let news = InboxConfirmed {
-            item: &item,
-            state: AuthorityState::Accepted,
-        };
-        let (scope, now) = (&api.company.scope, api.stack.clock().now());
-        let news = news.announcement(scope, api.company.rnc.as_str(), now);
-        let table = api.stack.table();
-        let recorded = table.record_confirmation(scope, &item.id, AuthorityState::Accepted, now, &news);
-        recorded.await.unwrap();
+        api.confirm(&item, AuthorityState::Accepted).await;
     }
     for list in ["", "&acked="] {
         let page = api

@@ -8,8 +8,9 @@ mod files;
 mod list;
 
 use axum::Router;
-use ecf_store::inbox::InboxItem;
+use ecf_store::inbox::{AuthorityState, InboxItem};
 use ecf_testkit::{Answer, TestCompany, TestStack, foreign_receipt, request};
+use ecf_webhooks::News::InboxConfirmed;
 use http::Method;
 use inbox::App;
 use jiff::SignedDuration;
@@ -52,6 +53,16 @@ impl Api {
             .stack
             .received(&self.company, encf, Some("Suplidora del Este SRL"), &xml, ARECF);
         received.await
+    }
+
+    /// Records the authority's answer about a received receipt, as `exchange-worker` does.
+    pub(crate) async fn confirm(&self, item: &InboxItem, state: AuthorityState) {
+        let (scope, now) = (&self.company.scope, self.stack.clock().now());
+        let news = InboxConfirmed { item, state };
+        let news = news.announcement(scope, self.company.rnc.as_str(), now);
+        let table = self.stack.table();
+        let recorded = table.record_confirmation(scope, &item.id, state, now, &news);
+        recorded.await.unwrap();
     }
 
     /// The numbers in a list, and the total.

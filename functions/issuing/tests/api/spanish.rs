@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use ecf_testkit::{Answer, send};
-use http::{Request, header};
+use http::{Request, header, request};
 use serde_json::{Value, json};
 
 use crate::{
@@ -16,15 +16,28 @@ const ENGLISH: [&str; 12] = [
 ];
 
 /// Members that hold a sentence.
-const SENTENCES: [&str; 5] = ["msg", "message", "cause", "fix", "error_message"];
+const SENTENCES: [&str; 8] = [
+    "msg",
+    "message",
+    "cause",
+    "fix",
+    "error_message",
+    "description",
+    "mutation_policy",
+    "source_of_truth",
+];
 
 impl Api {
     async fn ask_in_spanish(&self, path: &str, body: impl Into<Body>) -> Answer {
-        let request = Request::post(path)
+        self.send_in_spanish(Request::post(path), body.into()).await
+    }
+
+    async fn send_in_spanish(&self, request: request::Builder, body: Body) -> Answer {
+        let request = request
             .header("X-API-Key", &self.company.api_key)
             .header(header::CONTENT_TYPE, "application/json")
             .header(header::ACCEPT_LANGUAGE, "es-DO, en;q=0.5");
-        send(&self.router, request.body(body.into()).unwrap()).await
+        send(&self.router, request.body(body).unwrap()).await
     }
 }
 
@@ -53,6 +66,13 @@ fn is_spanish(answer: &Value) {
         let mut words = sentence.split(|character: char| !character.is_alphanumeric());
         assert_eq!(words.find(|word| ENGLISH.contains(word)), None, "{sentence}");
     }
+}
+
+#[tokio::test]
+async fn p6_the_state_contract_is_in_spanish() {
+    let api = Api::start().await;
+    let contract = api.send_in_spanish(Request::get("/api/v1/ecf/states"), Body::empty());
+    is_spanish(&contract.await.expect(200));
 }
 
 #[tokio::test]

@@ -70,15 +70,18 @@ async fn a_webhook_that_fails_for_three_days_is_switched_off_and_others_are_told
     assert!(!current.is_active);
     let pause = current.paused.unwrap();
     assert_eq!(
-        pause.reason,
-        "its receiver has taken nothing since 2026-11-27T16:00:00Z"
+        (&*pause.reason.en, &*pause.reason.es),
+        (
+            "its receiver has taken nothing since 2026-11-27T16:00:00Z",
+            "su receptor no acepta nada desde 2026-11-27T16:00:00Z"
+        )
     );
     let told = witness.received();
     assert_eq!(told.len(), 1);
     assert_eq!(told[0].header("x-ecf-event"), Some("webhook.paused"));
     let body = told[0].json();
     assert_eq!(body["webhook_id"], webhook.id.to_string());
-    assert_eq!(body["reason"], pause.reason);
+    assert_eq!(body["reason"], *pause.reason.en);
     assert_eq!(body["failing_since"], "2026-11-27T16:00:00");
 
     // Switched off it is left alone.

@@ -1,9 +1,11 @@
 //! One webhook: `GET`, `PATCH`, `DELETE` and `rotate-secret`.
 
+use axum::body::Body;
+use ecf_language::Say;
 use ecf_store::{WebhookJob, webhooks::Pause};
-use ecf_testkit::{Queue, Receiver, request};
-use ecf_webhooks::{News, WebhookSecret, verify};
-use http::Method;
+use ecf_testkit::{Queue, Receiver, request, send};
+use ecf_webhooks::{News, WebhookSecret, decide::Disabled, verify};
+use http::{Method, Request};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
@@ -166,11 +168,11 @@ async fn why_the_service_switched_a_webhook_off_is_shown_until_it_is_on_again() 
     table.webhook_failed(&scope, &id, now).await.unwrap();
     let pause = Pause {
         at: now,
-        reason: "its receiver answered 410 Gone".to_owned(),
+        reason: Disabled::Gone.say().into(),
     };
     let news = News::WebhookPaused {
         webhook: id,
-        reason: &pause.reason,
+        reason: &pause.reason.en,
         failing_since: now,
     };
     let news = news.announcement(&scope, api.company.rnc.as_str(), now);
@@ -179,6 +181,10 @@ async fn why_the_service_switched_a_webhook_off_is_shown_until_it_is_on_again() 
     assert_eq!(shown["is_active"], false);
     assert_eq!(shown["paused_at"], "2026-11-27T16:00:00.000Z");
     assert_eq!(shown["paused_reason"], "its receiver answered 410 Gone");
+    let in_spanish = Request::get(path(&webhook)).header("X-API-Key", &api.company.api_key);
+    let in_spanish = in_spanish.header("Accept-Language", "es-DO").body(Body::empty());
+    let shown = send(&api.router, in_spanish.unwrap()).await;
+    assert_eq!(shown.expect(200)["paused_reason"], "su receptor respondió 410 Gone");
     assert_eq!(shown["failing_since"], "2026-11-27T16:00:00.000Z");
     let on = json!({ "is_active": true });
     let shown = api.call(Method::PATCH, &path(&webhook), Some(&on)).await.expect(200);

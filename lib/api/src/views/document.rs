@@ -124,7 +124,8 @@ pub struct BuyerDeliveryView {
     /// acceptable), `not_listed` (the buyer is not in the directory), `not_sent` or `given_up`.
     pub status: &'static str,
     /// The reason, or what went wrong last.
-    pub reason: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub reason: Option<Spoken>,
     pub attempts: u32,
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Instant,
@@ -134,7 +135,7 @@ impl From<&BuyerDelivery> for BuyerDeliveryView {
     fn from(delivery: &BuyerDelivery) -> Self {
         Self {
             status: delivery.state.as_str(),
-            reason: delivery.words.clone().map(Into::into),
+            reason: delivery.words.clone().map(|words| Spoken(words.into())),
             attempts: delivery.attempts,
             updated_at: delivery.at.into(),
         }

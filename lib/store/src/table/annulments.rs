@@ -14,7 +14,7 @@ use super::{
     change::Change,
     condition::{absent, at_most, equals, exists},
     due::SHARDS,
-    item::{NewItem, Stored, bytes, flag, instant, number, text},
+    item::{Bilingually, NewItem, Stored, bytes, flag, instant, number, text},
     keys::{self, DUE, LOCK_PARTITIONS, SK},
     receipts::{LOCK_OWNER, LOCK_TAKEN_AT},
     write::{Part, Transacted},
@@ -41,7 +41,7 @@ const ANECF: &str = "anecf";
 const CREATED_AT: &str = "created_at";
 const COMPLETED_AT: &str = "completed_at";
 const STATE: &str = "state";
-const WORDS: &str = "words";
+const WORDS: Bilingually = ["words", "words_es"];
 const ANSWER: &str = "answer";
 const ATTEMPTS: &str = "attempts";
 const LOST: &str = "lost";
@@ -87,7 +87,7 @@ pub struct Annulment {
     pub completed_at: Option<Timestamp>,
     pub state: AnnulmentState,
     /// The authority's message, or the reason why there is none yet.
-    pub words: Option<String>,
+    pub words: Option<Words>,
     /// The authority's answer as JSON text.
     pub answer: Option<String>,
     /// The number of attempts that were started.
@@ -208,7 +208,7 @@ impl Table {
         let change = Change::of(keys::annulment(scope, &annulment.id))
             .remove(&[LEASE])
             .set(STATE, text(annulment.state.as_str()))
-            .set_or_remove(WORDS, annulment.words.as_ref().map(text))
+            .set_words(WORDS, annulment.words.as_ref())
             .set_or_remove(ANSWER, annulment.answer.as_ref().map(text))
             .set_some(COMPLETED_AT, annulment.completed_at.map(instant))
             .set_some(LOST, annulment.has_lost_answer.then(|| flag(true)))
@@ -449,7 +449,7 @@ fn read(id: AnnulmentId, stored: &Stored) -> Result<Annulment, StoreError> {
         created_at: stored.instant(CREATED_AT)?,
         completed_at: stored.opt_instant(COMPLETED_AT)?,
         state: stored.one_of(STATE, &AnnulmentState::ALL, AnnulmentState::as_str)?,
-        words: owned(WORDS)?,
+        words: stored.opt_words(WORDS)?,
         answer: owned(ANSWER)?,
         attempts: stored.parse(ATTEMPTS)?,
         // A claim that was never released: its worker crashed, perhaps after the authority received the message.

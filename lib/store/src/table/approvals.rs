@@ -21,7 +21,7 @@ use super::{
     write::{Part, Transacted},
 };
 use crate::{
-    ContentHash, ForeignText, StoreError,
+    ContentHash, ForeignText, StoreError, Words,
     ids::{ApprovalId, Scope},
 };
 
@@ -39,8 +39,10 @@ const ACECF: &str = "acecf";
 const RECEIVER_URL: &str = "receiver_url";
 const RECEIPT_UNKNOWN: &str = "receipt_unknown";
 const CREATED_AT: &str = "created_at";
-const ISSUER: [&str; 3] = ["issuer", "issuer_words", "issuer_at"];
-const AUTHORITY: [&str; 3] = ["authority", "authority_words", "authority_at"];
+const ISSUER: Attributes = ["issuer", "issuer_words", "issuer_words_es", "issuer_at"];
+const AUTHORITY: Attributes = ["authority", "authority_words", "authority_words_es", "authority_at"];
+/// State, words in both languages, time.
+type Attributes = [&'static str; 4];
 const AUTHORITY_ANSWER: &str = "authority_answer";
 const ATTEMPTS: &str = "attempts";
 const LEASE: &str = "lu";
@@ -113,7 +115,7 @@ impl TransmissionState {
 pub struct Transmission {
     pub state: TransmissionState,
     /// The recipient's answer, or the reason why there is none.
-    pub words: Option<ForeignText>,
+    pub words: Option<Words>,
     /// The time of this state.
     pub at: Option<Timestamp>,
 }
@@ -127,7 +129,7 @@ impl Transmission {
     };
 
     /// A recipient that does not need the approval, and the reason.
-    pub fn not_needed(words: impl Into<ForeignText>, at: Timestamp) -> Self {
+    pub fn not_needed(words: impl Into<Words>, at: Timestamp) -> Self {
         Self {
             state: TransmissionState::NotNeeded,
             words: Some(words.into()),
@@ -454,11 +456,17 @@ fn approvals_within(scope: &Scope, span: &Span, after: Option<&Approval>) -> Que
     }
 }
 
-fn set_transmission(change: Change, [state, words, at]: [&str; 3], transmission: &Transmission) -> Change {
+fn set_transmission(change: Change, [state, en, es, at]: Attributes, transmission: &Transmission) -> Change {
     change
         .set(state, text(transmission.state.as_str()))
-        .set_or_remove(words, transmission.words.as_ref().map(text))
+        .set_words([en, es], transmission.words.as_ref())
         .set_or_remove(at, transmission.at.map(instant))
+}
+
+fn with_transmission(item: NewItem, [state, en, es, at]: Attributes, transmission: &Transmission) -> NewItem {
+    item.with(state, text(transmission.state.as_str()))
+        .with_words([en, es], transmission.words.as_ref())
+        .with_some(at, transmission.at.map(instant))
 }
 
 fn item(scope: &Scope, new: &Approval) -> super::item::Item {
@@ -474,13 +482,9 @@ fn item(scope: &Scope, new: &Approval) -> super::item::Item {
         .with_some(RECEIVER_URL, new.receiver_url.as_ref().map(text))
         .with_some(RECEIPT_UNKNOWN, new.receipt_unknown.then(|| flag(true)))
         .with(CREATED_AT, instant(new.created_at))
-        .with(ISSUER[0], text(new.issuer.state.as_str()))
-        .with_some(ISSUER[1], new.issuer.words.as_ref().map(text))
-        .with_some(ISSUER[2], new.issuer.at.map(instant))
-        .with(AUTHORITY[0], text(new.authority.state.as_str()))
-        .with_some(AUTHORITY[1], new.authority.words.as_ref().map(text))
-        .with_some(AUTHORITY[2], new.authority.at.map(instant))
         .with(ATTEMPTS, number(new.attempts));
+    let item = with_transmission(item, ISSUER, &new.issuer);
+    let item = with_transmission(item, AUTHORITY, &new.authority);
     if !new.issuer.is_pending() && !new.authority.is_pending() {
         return item.build();
     }
@@ -521,10 +525,10 @@ fn read_given(stored: &Stored) -> Result<GivenAnswer, StoreError> {
     })
 }
 
-fn read_transmission(stored: &Stored, [state, words, at]: [&'static str; 3]) -> Result<Transmission, StoreError> {
+fn read_transmission(stored: &Stored, [state, en, es, at]: Attributes) -> Result<Transmission, StoreError> {
     Ok(Transmission {
         state: stored.one_of(state, &TransmissionState::ALL, TransmissionState::as_str)?,
-        words: stored.opt_str(words)?.map(ForeignText::from),
+        words: stored.opt_words([en, es])?,
         at: stored.opt_instant(at)?,
     })
 }

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use super::{
     condition::{Names, Predicate, Values, placeholder, still},
-    item::text,
+    item::{Bilingually, spanish, text},
     keys::{self, DUE, Key},
 };
 
@@ -81,6 +81,11 @@ impl Change {
             Some(value) => self.set(name, value),
             None => self.remove(&[name]),
         }
+    }
+
+    pub(crate) fn set_words(self, [en, es]: Bilingually, words: Option<&Words>) -> Self {
+        self.set_or_remove(en, words.map(|words| text(&words.en)))
+            .set_or_remove(es, words.and_then(spanish))
     }
 
     pub(crate) fn edit(self, name: &str, edit: FieldEdit<AttributeValue>) -> Self {

@@ -3,10 +3,11 @@
 use std::{collections::HashMap, fmt::Display, str::FromStr};
 
 use aws_sdk_dynamodb::{primitives::Blob, types::AttributeValue};
+use ecf_language::Bilingual;
 use jiff::Timestamp;
 
 use super::keys::{Key, PK, SK};
-use crate::StoreError;
+use crate::{StoreError, Words};
 
 pub(crate) type Item = HashMap<String, AttributeValue>;
 
@@ -31,9 +32,21 @@ impl NewItem {
         }
     }
 
+    pub(crate) fn with_words(self, [en, es]: Bilingually, words: Option<&Words>) -> Self {
+        self.with_some(en, words.map(|words| text(&words.en)))
+            .with_some(es, words.and_then(spanish))
+    }
+
     pub(crate) fn build(self) -> Item {
         self.0
     }
+}
+
+/// The attributes of a sentence: English, and Spanish if it differs. Earlier versions stored English alone.
+pub(crate) type Bilingually = [&'static str; 2];
+
+pub(crate) fn spanish(words: &Words) -> Option<AttributeValue> {
+    (words.es != words.en).then(|| text(&words.es))
 }
 
 pub(crate) fn text(value: impl Display) -> AttributeValue {
@@ -117,6 +130,18 @@ impl Stored {
             Some(AttributeValue::S(text)) => Ok(Some(text)),
             Some(_) => Err(self.corrupt(name, "is not a text")),
         }
+    }
+
+    pub(crate) fn opt_words(&self, [en, es]: Bilingually) -> Result<Option<Words>, StoreError> {
+        let Some(english) = self.opt_str(en)? else {
+            return Ok(None);
+        };
+        let spanish = self.opt_str(es)?.unwrap_or(english);
+        let both = Bilingual {
+            en: english.to_owned().into(),
+            es: spanish.to_owned().into(),
+        };
+        Ok(Some(both.into()))
     }
 
     pub(crate) fn parse<T>(&self, name: &'static str) -> Result<T, StoreError>

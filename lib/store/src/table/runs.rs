@@ -9,7 +9,6 @@
 
 use std::collections::BTreeMap;
 
-use ecf_language::Bilingual;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
@@ -17,7 +16,7 @@ use super::{
     change::Change,
     condition::equals,
     due::SHARDS,
-    item::{NewItem, Stored, bytes, flag, instant, number, text, texts, to_millis},
+    item::{Bilingually, NewItem, Stored, bytes, flag, instant, number, text, texts, to_millis},
     keys::{self, DUE, SK},
     write::{Part, Transacted},
 };
@@ -36,9 +35,7 @@ const STATE: &str = "state";
 const STEP: &str = "step";
 const STOP_ENTRY: &str = "stop_entry";
 const STOP_CAUSE: &str = "stop_cause";
-const STOP_WORDS: &str = "stop_words";
-/// The same in Spanish.
-const STOP_WORDS_ES: &str = "stop_words_es";
+const STOP_WORDS: Bilingually = ["stop_words", "stop_words_es"];
 const UPLOADED: &str = "uploaded";
 const TRIES: &str = "tries";
 const RECEIPTS: &str = "receipts";
@@ -141,7 +138,7 @@ pub struct RunStop {
     pub entry: u32,
     pub cause: StopCause,
     /// The reason in a sentence, if the row has no record that shows it.
-    pub words: Option<Bilingual>,
+    pub words: Option<Words>,
 }
 
 /// The part of a run that changes.
@@ -314,8 +311,7 @@ fn change(scope: &Scope, seen: &Run, progress: &RunProgress, now: Timestamp) -> 
         .set(STEP, number(seen.step + 1))
         .set_or_remove(STOP_ENTRY, stop.map(|stop| number(stop.entry)))
         .set_or_remove(STOP_CAUSE, stop.map(|stop| text(stop.cause.as_str())))
-        .set_or_remove(STOP_WORDS, words.map(|words| text(&words.en)))
-        .set_or_remove(STOP_WORDS_ES, words.map(|words| text(&words.es)))
+        .set_words(STOP_WORDS, words)
         .set(UPLOADED, flag(progress.uploaded))
         .set_or_remove(TRIES, tries(progress))
         .set_some(ENDED_AT, ended_at(progress, now).map(instant))
@@ -358,25 +354,13 @@ fn item(scope: &Scope, new: &Run) -> super::item::Item {
         .build()
 }
 
-/// The reason of a stop; in English alone if an earlier version stored it.
-fn words(stored: &Stored) -> Result<Option<Bilingual>, StoreError> {
-    let Some(english) = stored.opt_str(STOP_WORDS)? else {
-        return Ok(None);
-    };
-    let spanish = stored.opt_str(STOP_WORDS_ES)?.unwrap_or(english);
-    Ok(Some(Bilingual {
-        en: english.to_owned().into(),
-        es: spanish.to_owned().into(),
-    }))
-}
-
 fn read(stored: &Stored) -> Result<Run, StoreError> {
     let cause = stored.opt_one_of(STOP_CAUSE, &StopCause::ALL, StopCause::as_str)?;
     let stop = match (stored.opt_parse(STOP_ENTRY)?, cause) {
         (Some(entry), Some(cause)) => Some(RunStop {
             entry,
             cause,
-            words: words(stored)?,
+            words: stored.opt_words(STOP_WORDS)?,
         }),
         _ => None,
     };

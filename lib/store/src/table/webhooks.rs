@@ -8,7 +8,7 @@ use super::{
     announcements::{self, Announcement},
     change::Change,
     condition::{absent, at_most, below, equals, exists},
-    item::{NewItem, Stored, bytes, flag, instant, number, text},
+    item::{Bilingually, NewItem, Stored, bytes, flag, instant, number, text},
     keys::{self, DUE, PK, SK},
     undelivered::{due_at, shard_partition},
     write::{Applied, Part, Transacted},
@@ -29,7 +29,7 @@ const CREATED_AT: &str = "created_at";
 const UPDATED_AT: &str = "updated_at";
 const COUNT: &str = "hooks";
 const PAUSED_AT: &str = "paused_at";
-const PAUSED_REASON: &str = "paused_reason";
+const PAUSED_REASON: Bilingually = ["paused_reason", "paused_reason_es"];
 const FAILING_SINCE: &str = "fs";
 const SLOW_SINCE: &str = "slow";
 const PARKED: &str = "parked";
@@ -63,7 +63,7 @@ pub struct Webhook {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pause {
     pub at: Timestamp,
-    pub reason: String,
+    pub reason: Words,
 }
 
 /// A subscription to create.
@@ -173,7 +173,9 @@ impl Table {
             .when(exists(PK));
         let change = match switched {
             Some(true) => due_at(
-                change.remove(&[PAUSED_AT, PAUSED_REASON, FAILING_SINCE, SLOW_SINCE]),
+                change
+                    .set_words(PAUSED_REASON, None)
+                    .remove(&[PAUSED_AT, FAILING_SINCE, SLOW_SINCE]),
                 id,
                 now,
             ),
@@ -319,7 +321,7 @@ impl Table {
         let change = Change::of(keys::webhook(scope, id))
             .set(ACTIVE, flag(false))
             .set(PAUSED_AT, instant(pause.at))
-            .set(PAUSED_REASON, text(&pause.reason))
+            .set_words(PAUSED_REASON, Some(&pause.reason))
             .set(UPDATED_AT, instant(pause.at))
             .remove(&[DUE.pk, DUE.sk])
             .when(equals(ACTIVE, flag(true)))
@@ -358,11 +360,8 @@ fn read_webhook(stored: &Stored) -> Result<Webhook, StoreError> {
         sealed_secret: stored.bytes(SECRET)?.to_vec(),
         created_at: stored.instant(CREATED_AT)?,
         updated_at: stored.instant(UPDATED_AT)?,
-        paused: match (stored.opt_instant(PAUSED_AT)?, stored.opt_str(PAUSED_REASON)?) {
-            (Some(at), Some(reason)) => Some(Pause {
-                at,
-                reason: reason.to_owned(),
-            }),
+        paused: match (stored.opt_instant(PAUSED_AT)?, stored.opt_words(PAUSED_REASON)?) {
+            (Some(at), Some(reason)) => Some(Pause { at, reason }),
             _ => None,
         },
         failing_since: stored.opt_instant(FAILING_SINCE)?,

@@ -32,7 +32,7 @@ fn stopped(cause: StopCause) -> RunProgress {
         stop: Some(RunStop {
             entry: 16,
             cause,
-            words: Some(say!("no certificate", "sin certificado")),
+            words: Some(say!("no certificate", "sin certificado").into()),
         }),
         uploaded: false,
         tries: BTreeMap::from([(3, 1), (16, 2)]),

@@ -9,21 +9,21 @@ use jiff::Timestamp;
 
 use super::{OutboxEntry, Receipt, record::OUTBOX};
 use crate::{
-    ForeignText, StoreError,
+    StoreError, Words,
     artifacts::ContentHash,
     ids::{ReceiptId, Scope},
     table::{
         Table,
         change::Change,
         condition::{Predicate, contains, equals},
-        item::{Stored, bytes, instant, number, text},
+        item::{Bilingually, Stored, bytes, instant, number, text},
         keys::{self, DUE},
     },
 };
 
 const ATTEMPTS: &str = "va";
 const STATE: &str = "vs";
-const WORDS: &str = "vr";
+const WORDS: Bilingually = ["vr", "vw"];
 const ARECF: &str = "vx";
 const AT: &str = "vt";
 
@@ -75,7 +75,7 @@ impl DeliveryState {
 pub struct BuyerDelivery {
     pub state: DeliveryState,
     /// The reason, or the last failure.
-    pub words: Option<ForeignText>,
+    pub words: Option<Words>,
     /// The buyer's signed acknowledgement.
     pub arecf: Option<ContentHash>,
     pub at: Timestamp,
@@ -112,11 +112,11 @@ impl Table {
         scope: &Scope,
         id: &ReceiptId,
         attempts: u32,
-        words: &ForeignText,
+        words: &Words,
         next: Timestamp,
     ) -> Result<bool, StoreError> {
         let change = Change::of(keys::receipt(scope, id))
-            .set(WORDS, text(words))
+            .set_words(WORDS, Some(words))
             .set(DUE.sk, text(keys::due_sort(next)))
             .when(is_open())
             .when(equals(ATTEMPTS, number(attempts)));
@@ -131,7 +131,7 @@ impl Table {
         let change = Change::of(keys::receipt(scope, id))
             .set(ATTEMPTS, number(end.attempts))
             .set(STATE, text(end.state.as_str()))
-            .set_or_remove(WORDS, end.words.as_ref().map(text))
+            .set_words(WORDS, end.words.as_ref())
             .set_or_remove(ARECF, end.arecf.map(bytes))
             .set(AT, instant(end.at))
             .when(is_open());
@@ -167,7 +167,7 @@ pub(super) fn read(stored: &Stored) -> Result<Option<BuyerDelivery>, StoreError>
     };
     Ok(Some(BuyerDelivery {
         state,
-        words: stored.opt_str(WORDS)?.map(ForeignText::from),
+        words: stored.opt_words(WORDS)?,
         arecf: stored.opt_hash(ARECF)?.map(ContentHash::from_bytes),
         at: stored.instant(AT)?,
         attempts: stored.opt_parse(ATTEMPTS)?.unwrap_or(0),

@@ -20,7 +20,7 @@
 //! | `aw` | last alarm about a state: `submitted 6` | | `lt` | track ids that the authority does not find |
 //! | `od` | the last decision of an operator | | `he` | held at, last |
 //! | `da` | hours after which somebody was alarmed | | `ba`, `br`, `bx`, `bt`, `bs` | the buyer's answer, reason, hash, received, signer |
-//! | `va`, `vs`, `vr`, `vx`, `vt` | way to the buyer: attempts, state, words, ARECF, when | | `nt` | a webhook took the verdict |
+//! | `va`, `vs`, `vr`, `vw`, `vx`, `vt` | way to the buyer: attempts, state, words (English, Spanish), ARECF, when | | `nt` | a webhook took the verdict |
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::ReceiptState;
