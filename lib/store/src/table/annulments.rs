@@ -20,7 +20,7 @@ use super::{
     write::{Part, Transacted},
 };
 use crate::{
-    ContentHash, StoreError,
+    ContentHash, StoreError, Words,
     ids::{AnnulmentId, ReceiptId, Scope},
 };
 

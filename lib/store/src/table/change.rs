@@ -9,6 +9,8 @@ use aws_sdk_dynamodb::{
 };
 use jiff::Timestamp;
 
+use crate::Words;
+
 use super::{
     condition::{Names, Predicate, Values, placeholder, still},
     item::{Bilingually, spanish, text},

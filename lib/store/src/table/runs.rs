@@ -21,7 +21,7 @@ use super::{
     write::{Part, Transacted},
 };
 use crate::{
-    ContentHash, StoreError,
+    ContentHash, StoreError, Words,
     ids::{RunId, Scope},
 };
 

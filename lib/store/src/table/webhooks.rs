@@ -14,7 +14,7 @@ use super::{
     write::{Applied, Part, Transacted},
 };
 use crate::{
-    StoreError,
+    StoreError, Words,
     ids::{Scope, WebhookId},
 };
 
