@@ -97,7 +97,11 @@ pub(crate) async fn give(app: &App, scope: &Scope, new: Approval, before: Before
 
 fn issuer_knows(given: &GivenAnswer, now: Timestamp) -> Transmission {
     Transmission::not_needed(
-        format!("the issuer took the same answer with approval {}", given.approval),
+        say!(
+            "the issuer took the same answer with approval {}",
+            "el emisor aceptó la misma respuesta con la aprobación {}",
+            given.approval
+        ),
         now,
     )
 }

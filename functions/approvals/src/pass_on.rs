@@ -197,7 +197,13 @@ async fn pass_on(
         created_at: now,
         issuer: match (role, &request.receiver_url) {
             // The issuer is this company: nothing has to be sent to it.
-            (Role::Issuer, None) => Transmission::not_needed("the receipt is the company's own", now),
+            (Role::Issuer, None) => Transmission::not_needed(
+                say!(
+                    "the receipt is the company's own",
+                    "el comprobante es de la propia empresa"
+                ),
+                now,
+            ),
             _ => Transmission::PENDING,
         },
         receiver_url: request.receiver_url,

@@ -8,7 +8,7 @@ use ecf::{Amounts, Document, Environment, Fecha, ReceiptState};
 use ecf_api::ApiError;
 use ecf_certificates::{CannotSign, signing_identity};
 use ecf_issuance::{StoredRequest, create, note};
-use ecf_language::{Bilingual, Say};
+use ecf_language::{Bilingual, Say, say};
 use ecf_store::{
     ArtifactKind, ExchangeJob, NextStep, Receipt, Scope, StoreError,
     approvals::{Approval, ApprovalCreated, ApprovalWay, Transmission},
@@ -24,9 +24,6 @@ use crate::Worker;
 use crate::books::{Book, Content};
 use crate::ranges;
 use crate::rows::{Row, approval_id, receipt_id};
-
-/// Why the issuer of the answered receipts gets no approval.
-const AUTHORITY_ONLY: &str = "the certification sends approvals to the tax authority only";
 
 /// Names the operation in the log.
 const STORE_ROW: &str = "store row";
@@ -254,7 +251,13 @@ impl Sender<'_> {
             receiver_url: None,
             receipt_unknown: false,
             created_at: now,
-            issuer: Transmission::not_needed(AUTHORITY_ONLY, now),
+            issuer: Transmission::not_needed(
+                say!(
+                    "the certification sends approvals to the tax authority only",
+                    "la certificación envía las aprobaciones solo a la DGII"
+                ),
+                now,
+            ),
             authority: Transmission::PENDING,
             authority_answer: None,
             attempts: 0,

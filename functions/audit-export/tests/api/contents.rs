@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ecf::ReceiptState;
 use ecf::catalogue::EstadoAprobacion;
+use ecf_language::Bilingual;
 use ecf_store::{
     ApprovalId, ArtifactKind, ContentHash,
     approvals::{Approval, ApprovalCreated, ApprovalWay, Transmission, TransmissionState},
@@ -184,7 +185,7 @@ async fn b7_an_approval_without_its_receipt_is_in_it_with_what_the_authority_ans
     assert!(line.ends_with(&format!(",pending,,,,{folder},")), "{line}");
 
     // A change of the approval's state makes another archive.
-    approval.issuer = Transmission::not_needed("nobody asks", now);
+    approval.issuer = Transmission::not_needed(Bilingual::same("nobody asks"), now);
     approval.authority = Transmission {
         state: TransmissionState::Taken,
         words: None,
