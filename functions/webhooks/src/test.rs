@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, PathId, Spoken, ValidationError};
-use ecf_language::say;
+use ecf_language::{Say, say};
 use ecf_store::{DeliveryId, Scope, WebhookId, deliveries::Delivery, webhooks::webhook_context};
 use ecf_webhooks::{EventName, WebhookSecret, deliver, test_event_body};
 use jiff::SignedDuration;
