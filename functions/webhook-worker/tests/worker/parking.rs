@@ -135,7 +135,7 @@ async fn who_says_that_it_is_gone_is_switched_off_at_once() {
     assert_eq!(receiver.received().len(), 1);
     let current = world.webhook(&webhook).await;
     assert!(!current.is_active);
-    assert_eq!(current.paused.unwrap().reason, "its receiver answered 410 Gone");
+    assert_eq!(current.paused.unwrap().reason.en, "its receiver answered 410 Gone");
     world.switch(&webhook, true).await;
     world.live(HOUR * 3).await;
     assert_eq!(receiver.received().len(), 2);
