@@ -183,8 +183,11 @@ async fn why_the_service_switched_a_webhook_off_is_shown_until_it_is_on_again() 
     assert_eq!(shown["paused_reason"], "its receiver answered 410 Gone");
     let in_spanish = Request::get(path(&webhook)).header("X-API-Key", &api.company.api_key);
     let in_spanish = in_spanish.header("Accept-Language", "es-DO").body(Body::empty());
-    let shown = send(&api.router, in_spanish.unwrap()).await;
-    assert_eq!(shown.expect(200)["paused_reason"], "su receptor respondió 410 Gone");
+    let in_spanish = send(&api.router, in_spanish.unwrap()).await;
+    assert_eq!(
+        in_spanish.expect(200)["paused_reason"],
+        "su receptor respondió 410 Gone"
+    );
     assert_eq!(shown["failing_since"], "2026-11-27T16:00:00.000Z");
     let on = json!({ "is_active": true });
     let shown = api.call(Method::PATCH, &path(&webhook), Some(&on)).await.expect(200);
