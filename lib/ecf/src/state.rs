@@ -485,10 +485,10 @@ mod tests {
 
     #[test]
     fn the_contract_has_its_public_shape() {
-        let contract = serde_json::to_value(ReceiptState::contract()).unwrap();
-        assert_eq!(contract["states"][9]["name"], "rejected");
-        assert_eq!(contract["states"][9]["terminal"], true);
-        assert_eq!(contract["states"][5]["transitions"][1], "conditionally_accepted");
-        assert_eq!(contract["event_derived_stages"][0]["name"], "notified");
+        let contract = ReceiptState::contract();
+        assert_eq!(contract.states[9].name, ReceiptState::Rejected);
+        assert!(contract.states[9].terminal);
+        assert_eq!(contract.states[5].transitions[1], ReceiptState::ConditionallyAccepted);
+        assert_eq!(contract.event_derived_stages[0].name, "notified");
     }
 }
