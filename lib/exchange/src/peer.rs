@@ -383,8 +383,8 @@ mod tests {
             status: 400,
             bytes: text.as_bytes().to_vec(),
         };
-        assert_eq!(excerpt(&reply("")), "status 400");
-        assert_eq!(excerpt(&reply("no\r\n  va\u{7}")), "status 400: no va");
-        assert_eq!(excerpt(&reply(&"x".repeat(1_000))).chars().count(), 312);
+        assert_eq!(excerpt(&reply("")).en, "status 400");
+        assert_eq!(excerpt(&reply("no\r\n  va\u{7}")).en, "status 400: no va");
+        assert_eq!(excerpt(&reply(&"x".repeat(1_000))).en.chars().count(), 312);
     }
 }
