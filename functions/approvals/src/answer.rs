@@ -99,7 +99,7 @@ fn issuer_knows(given: &GivenAnswer, now: Timestamp) -> Transmission {
     Transmission::not_needed(
         say!(
             "the issuer took the same answer with approval {}",
-            "el emisor aceptó la misma respuesta con la aprobación {}",
+            "el emisor ya recibió la misma respuesta con la aprobación {}",
             given.approval
         ),
         now,

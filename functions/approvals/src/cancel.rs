@@ -235,6 +235,8 @@ impl From<&Annulment> for CancellationView {
         let state = match annulment.state {
             AnnulmentState::Pending => say!("the tax authority has not answered yet", "la DGII aún no responde"),
             AnnulmentState::Accepted => say!("the numbers are annulled", "los números están anulados"),
+            // Without an answer it was this service that refused: the numbers were used meanwhile.
+            AnnulmentState::Refused if annulment.answer.is_none() => say!("refused", "rechazada"),
             AnnulmentState::Refused => say!("the tax authority refuses", "la DGII la rechaza"),
             AnnulmentState::GivenUp => {
                 say!("the tax authority could not be asked", "no se pudo preguntar a la DGII")

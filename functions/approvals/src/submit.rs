@@ -343,9 +343,7 @@ async fn security_code(app: &App, scope: &Scope, item: &InboxItem) -> Result<Str
 
 fn no_answer(error: TaxAuthError) -> ApiError {
     let retry_after = error.retry_after().unwrap_or(RETRY_AFTER);
-    // What failed is in English: names of services and states of connections.
-    let why = say!("{error}", "no responde");
-    acceptance_unknown(why, retry_after).caused_by(error)
+    acceptance_unknown(error.say(), retry_after).caused_by(error)
 }
 
 fn acceptance_unknown(why: Bilingual, retry_after: Duration) -> ApiError {

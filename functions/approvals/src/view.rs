@@ -58,7 +58,7 @@ impl From<&Transmission> for ToldView {
     fn from(told: &Transmission) -> Self {
         Self {
             status: told.state.as_str(),
-            message: told.words.clone().map(|words| Spoken(words.into())),
+            message: told.words.clone().map(Into::into),
             at: told.at.map(Instant),
         }
     }

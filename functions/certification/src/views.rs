@@ -1,6 +1,6 @@
 //! A run and its rows in responses.
 
-use ecf_api::{ExplanationView, FieldError, Instant, Spoken};
+use ecf_api::{ExplanationView, FieldError, Instant, Spoken, error_message};
 use ecf_language::{Bilingual, say};
 use ecf_store::{
     Receipt,
@@ -213,7 +213,7 @@ impl RowView {
             status: Some(receipt.state.to_string()),
             track_id: receipt.sending.track_id.clone(),
             error_code: receipt.error_code.clone(),
-            error_message: receipt.error_message.clone().map(|text| Spoken(Bilingual::same(text))),
+            error_message: error_message(receipt).map(Spoken),
             explanations: ExplanationView::all_of(receipt),
             ..self
         }
@@ -224,7 +224,7 @@ impl RowView {
         Self {
             public_id: Some(approval.id.to_string()),
             status: Some(approval.authority.state.as_str().to_owned()),
-            error_message: (words.map(|words| Spoken(words.into()))).filter(|_| self.row_state != "accepted"),
+            error_message: words.map(Into::into).filter(|_| self.row_state != "accepted"),
             ..self
         }
     }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use ecf::{Environment, Rnc};
-use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, Instant, ValidQuery, ValidationError};
+use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, Instant, Spoken, ValidQuery, ValidationError};
 use ecf_certificates::signing_identity;
-use ecf_language::{Bilingual, say};
+use ecf_language::{Bilingual, Say, say};
 use ecf_store::directory::DirectoryListing;
 use ecf_taxauth::{DirectoryError, Known, TaxAuthError, TokenError, Wanted};
 use jiff::Timestamp;
@@ -61,7 +61,8 @@ pub(crate) struct DirectoryView {
     checked_at: Instant,
     age_seconds: i64,
     /// Why this is older than it should be: the tax authority could not be asked.
-    problem: Option<String>,
+    #[schema(value_type = Option<String>)]
+    problem: Option<Spoken>,
 }
 
 /// Directorio de contribuyentes electrónicos
@@ -138,15 +139,16 @@ fn unasked(error: TaxAuthError) -> ApiError {
         TaxAuthError::NoToken(TokenError::Store(_) | TokenError::Identity(_) | TokenError::Seed(_)) => {
             ApiError::internal(error)
         }
-        _ => ApiError::unavailable_because(
-            "taxauth_unavailable",
-            say!(
-                "the tax authority's directory cannot be asked now: {error}",
-                "no se puede consultar ahora el directorio de la DGII"
-            ),
-            error.retry_after().unwrap_or(RETRY_AFTER),
-        )
-        .caused_by(error),
+        _ => {
+            let why = error.say();
+            let message = say!(
+                [why],
+                "the tax authority's directory cannot be asked now: {why}",
+                "no se puede consultar ahora el directorio de la DGII: {why}"
+            );
+            let retry_after = error.retry_after().unwrap_or(RETRY_AFTER);
+            ApiError::unavailable_because("taxauth_unavailable", message, retry_after).caused_by(error)
+        }
     }
 }
 
@@ -172,6 +174,6 @@ fn view(
         url_opcional: entry.url_opcional,
         checked_at: Instant(listing.checked_at),
         age_seconds: now.duration_since(listing.checked_at).as_secs().max(0),
-        problem: problem.map(|error| error.to_string()),
+        problem: problem.map(|error| Spoken(error.say())),
     }
 }

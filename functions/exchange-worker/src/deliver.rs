@@ -153,7 +153,7 @@ async fn make(
         Ok(reply) if reply.is_success() => acknowledged(exchange, expected, attempts, reply.bytes, now).await,
         Ok(reply) => Attempt::Failed(say!(
             "the buyer's receiver answered with status {}",
-            "el receptor del comprador respondió con el estado {}",
+            "el receptor del comprador respondió con el código HTTP {}",
             reply.status
         )),
         Err(error) => Attempt::Failed(error.say()),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ecf_language::{Bilingual, Say};
 use ecf_runtime::Metric;
 use ecf_store::{DeliveryId, EventKey, Scope, StoreError, deliveries::Delivery, webhooks::Webhook};
 use ecf_webhooks::decide::Answer;
@@ -15,7 +16,10 @@ use crate::schedule::Lane;
 
 /// How many ids in a row are tried for one attempt.
 const IDS: u32 = 16;
-const NO_SECRET: &str = "not sent: the webhook's secret does not open; give it a new one";
+const NO_SECRET: Bilingual = Bilingual::fixed(
+    "not sent: the webhook's secret does not open; give it a new one",
+    "no se envió: el secreto del webhook no se puede abrir; asígnele uno nuevo",
+);
 
 /// What is delivered, in the bytes that every attempt repeats.
 #[derive(Debug, Clone)]
@@ -56,7 +60,7 @@ pub(crate) async fn attempt(
             let client = app.client.within(lane.limit());
             let sent = deliver(&client, &webhook.url, &secret, event.name, event.body.clone()).await;
             has_timed_out = matches!(sent.error, Some(DeliveryError::TimedOut(_)));
-            let error = sent.error.map(|error| error.to_string());
+            let error = sent.error.map(|error| error.say());
             let answer = if sent.succeeded {
                 Answer::Taken
             } else {
@@ -66,9 +70,9 @@ pub(crate) async fn attempt(
                     jitter: u16::from_be_bytes(ecf_runtime::random()),
                 }
             };
-            (sent.status_code, sent.excerpt.or(error), answer)
+            (sent.status_code, sent.excerpt.map(Bilingual::same).or(error), answer)
         }
-        None => (None, Some(NO_SECRET.to_owned()), Answer::Unsigned),
+        None => (None, Some(NO_SECRET), Answer::Unsigned),
     };
     let succeeded = answer == Answer::Taken;
     let took = begun.elapsed();
@@ -77,7 +81,7 @@ pub(crate) async fn attempt(
         event: event.name.as_str().to_owned(),
         attempt: number,
         status_code,
-        response_excerpt: excerpt,
+        response_excerpt: excerpt.map(Into::into),
         succeeded,
         sent_at: at,
         subject: Some(event.key.subject),

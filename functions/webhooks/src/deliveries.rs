@@ -3,7 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use ecf_api::{
-    ApiError, Caller, CodedError, Fields, FromFields, Instant, ListView, Page, PathId, ValidQuery, ValidationError,
+    ApiError, Caller, CodedError, Fields, FromFields, Instant, ListView, Page, PathId, Spoken, ValidQuery,
+    ValidationError,
 };
 use ecf_store::{ReceiptId, Subject, WebhookId, deliveries::Delivery};
 use serde::Serialize;
@@ -44,7 +45,8 @@ pub(crate) struct DeliveryView {
     attempt: u32,
     /// What the receiver answered with; absent when it did not answer.
     status_code: Option<u16>,
-    response_excerpt: Option<String>,
+    #[schema(value_type = Option<String>)]
+    response_excerpt: Option<Spoken>,
     succeeded: bool,
     sent_at: Instant,
 }
@@ -61,7 +63,7 @@ impl From<Delivery> for DeliveryView {
             encf: delivery.encf,
             attempt: delivery.attempt,
             status_code: delivery.status_code,
-            response_excerpt: delivery.response_excerpt,
+            response_excerpt: delivery.response_excerpt.map(Into::into),
             succeeded: delivery.succeeded,
             sent_at: delivery.sent_at.into(),
         }

@@ -32,7 +32,7 @@ pub(crate) struct WebhookView {
 impl From<Webhook> for WebhookView {
     fn from(webhook: Webhook) -> Self {
         let (paused_at, paused_reason) = match webhook.paused {
-            Some(pause) => (Some(pause.at.into()), Some(Spoken(pause.reason.into()))),
+            Some(pause) => (Some(pause.at.into()), Some(pause.reason.into())),
             None => (None, None),
         };
         Self {

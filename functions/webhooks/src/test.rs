@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, PathId, Spoken, ValidationError};
-use ecf_language::{Say, say};
+use ecf_language::{Bilingual, Say, say};
 use ecf_store::{DeliveryId, Scope, WebhookId, deliveries::Delivery, webhooks::webhook_context};
 use ecf_webhooks::{EventName, WebhookSecret, deliver, test_event_body};
 use jiff::SignedDuration;
@@ -87,7 +87,7 @@ pub(crate) async fn test(
         event: event.to_owned(),
         attempt: 1,
         status_code: attempt.status_code,
-        response_excerpt: attempt.excerpt.clone(),
+        response_excerpt: attempt.excerpt.clone().map(|text| Bilingual::same(text).into()),
         succeeded: attempt.succeeded,
         sent_at: now,
         subject: None,

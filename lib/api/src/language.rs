@@ -7,6 +7,7 @@ use std::cell::Cell;
 
 use axum::response::Response;
 use ecf_language::{Bilingual, Language};
+use ecf_store::Words;
 use http::{HeaderMap, HeaderValue, header};
 use serde::{Serialize, Serializer};
 
@@ -57,6 +58,12 @@ pub struct Spoken(pub Bilingual);
 impl Serialize for Spoken {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.0.in_language(spoken()))
+    }
+}
+
+impl From<Words> for Spoken {
+    fn from(words: Words) -> Self {
+        Self(words.into())
     }
 }
 

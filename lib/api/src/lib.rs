@@ -37,7 +37,7 @@ pub use query::{Cursor, DateRange, IssuedRange, Page, ValidQuery};
 pub use views::{
     ArtifactsView, BuyerAnswerView, BuyerDeliveryView, CertificateView, CompanyCertificateView, DocumentView,
     ExplanationView, FullDocumentView, Instant, ListView, ReachedStageView, SecurityCode, TaxauthArtifact,
-    TaxauthResponse, TrackId, as_object,
+    TaxauthResponse, TrackId, as_object, error_message,
 };
 pub use visitor::Visitor;
 pub use wait::Wait;

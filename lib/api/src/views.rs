@@ -12,7 +12,7 @@ mod twins;
 
 pub use certificate::{CertificateView, CompanyCertificateView};
 pub use document::{
-    ArtifactsView, BuyerAnswerView, BuyerDeliveryView, DocumentView, FullDocumentView, ReachedStageView,
+    ArtifactsView, BuyerAnswerView, BuyerDeliveryView, DocumentView, FullDocumentView, ReachedStageView, error_message,
 };
 pub use explanation::ExplanationView;
 pub use instant::Instant;

@@ -1,7 +1,6 @@
 //! The states of a receipt: one closed table. Every write of a state is conditional on it, and the public contract
 //! prints it.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -271,19 +270,12 @@ pub struct EventDerivedStage {
     pub description: Bilingual,
 }
 
-const fn both(en: &'static str, es: &'static str) -> Bilingual {
-    Bilingual {
-        en: Cow::Borrowed(en),
-        es: Cow::Borrowed(es),
-    }
-}
-
 impl EventDerivedStage {
     /// The buyer approved the receipt.
     pub const BUYER_APPROVED: Self = Self {
         name: "buyer_approved",
         event: "approval.received",
-        description: both(
+        description: Bilingual::fixed(
             "the buyer approved the receipt commercially (ACECF)",
             "el comprador dio su aprobación comercial (ACECF)",
         ),
@@ -292,7 +284,7 @@ impl EventDerivedStage {
     pub const BUYER_REJECTED: Self = Self {
         name: "buyer_rejected",
         event: "approval.received",
-        description: both(
+        description: Bilingual::fixed(
             "the buyer rejected the receipt commercially (ACECF)",
             "el comprador dio su rechazo comercial (ACECF)",
         ),
@@ -301,15 +293,15 @@ impl EventDerivedStage {
     /// A webhook of the company accepted the event of the verdict. `None` for a state without a verdict.
     pub const fn notified(state: ReceiptState) -> Option<Self> {
         let description = match state {
-            ReceiptState::Accepted => both(
+            ReceiptState::Accepted => Bilingual::fixed(
                 "a webhook of the company took the event of the acceptance",
                 "un webhook de la empresa recibió el evento de la aceptación",
             ),
-            ReceiptState::ConditionallyAccepted => both(
+            ReceiptState::ConditionallyAccepted => Bilingual::fixed(
                 "a webhook of the company took the event of the conditional acceptance",
                 "un webhook de la empresa recibió el evento de la aceptación condicional",
             ),
-            ReceiptState::Rejected => both(
+            ReceiptState::Rejected => Bilingual::fixed(
                 "a webhook of the company took the event of the rejection",
                 "un webhook de la empresa recibió el evento del rechazo",
             ),
@@ -342,7 +334,7 @@ impl ReceiptState {
             source_of_truth: say!("the tax authority", "la DGII"),
             mutation_policy: say!(
                 "only the service moves states, except for cancel and incapacity, which the caller asks for",
-                "solo el servicio cambia los estados, salvo cancelación e incapacidad, que pide el cliente"
+                "solo el servicio cambia los estados, salvo la cancelación y la incapacidad, que se piden por la API"
             ),
             states: states.collect(),
             event_derived_stages: EventDerivedStage::all().collect(),

@@ -64,7 +64,7 @@ fn verify(bytes: &[u8]) -> Result<Verified, Bilingual> {
         say!(
             [why],
             "its signature does not verify: {why}",
-            "su firma no se verifica: {why}"
+            "no se pudo verificar su firma: {why}"
         )
     })
 }

@@ -98,12 +98,14 @@ impl Exchange {
                     Ruling::Refused(_) => AnnulmentState::Refused,
                 };
                 if annulment.state == AnnulmentState::Refused && annulment.has_lost_answer {
-                    let words = annulment.words.take().map(Bilingual::from).unwrap_or_default();
+                    // In front, because the authority's words may be long and are cut.
                     let lost = say!(
-                        " (the answer to an earlier attempt was lost: the numbers may be annulled since then, and stay locked)",
-                        " (se perdió la respuesta a un intento anterior: los números pueden estar anulados desde entonces, y siguen bloqueados)"
+                        "the answer to an earlier attempt was lost, so the numbers may be annulled and stay locked",
+                        "se perdió la respuesta a un intento anterior: los números pueden estar anulados y siguen bloqueados"
                     );
-                    annulment.words = Some(words.then(&lost).into());
+                    let words = annulment.words.take().map(Bilingual::from);
+                    let parts: Vec<_> = std::iter::once(lost).chain(words).collect();
+                    annulment.words = Some(Bilingual::joined(&parts, ": ").into());
                 }
             }
             Ok(Err(error)) => {

@@ -235,7 +235,7 @@ impl Peers {
         if !reply.is_success() || Semilla::from_xml(seed).is_err() {
             return Err(PeerError::Authentication(say!(
                 "status {} and no seed",
-                "estado {} sin una semilla",
+                "código HTTP {} y ninguna semilla",
                 reply.status
             )));
         }
@@ -255,7 +255,7 @@ impl Peers {
         let Some((token, expira)) = grant else {
             return Err(PeerError::Authentication(say!(
                 "status {} and no token",
-                "estado {} sin un token",
+                "código HTTP {} y ningún token",
                 reply.status
             )));
         };
@@ -309,9 +309,9 @@ pub(crate) fn excerpt(reply: &Reply) -> Bilingual {
         .take(EXCERPT_CHARS)
         .collect();
     if text.is_empty() {
-        say!("status {}", "estado {}", reply.status)
+        say!("status {}", "código HTTP {}", reply.status)
     } else {
-        say!("status {}: {text}", "estado {}: {text}", reply.status)
+        say!("status {}: {text}", "código HTTP {}: {text}", reply.status)
     }
 }
 

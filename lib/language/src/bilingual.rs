@@ -8,13 +8,21 @@ use crate::Language;
 /// A text in both languages. It has no `Display`: a text of one language cannot slip into one of the other.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Bilingual {
-    /// In English: what logs, stored records and callers without a preference get.
+    /// In English: what logs and callers without a preference get.
     pub en: Cow<'static, str>,
     /// In Spanish.
     pub es: Cow<'static, str>,
 }
 
 impl Bilingual {
+    /// Two texts that are known at compile time.
+    pub const fn fixed(en: &'static str, es: &'static str) -> Self {
+        Self {
+            en: Cow::Borrowed(en),
+            es: Cow::Borrowed(es),
+        }
+    }
+
     /// A text without words of ours, such as a number, a name or an answer of the tax authority.
     pub fn same(text: impl Into<Cow<'static, str>>) -> Self {
         let en = text.into();

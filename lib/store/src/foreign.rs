@@ -4,7 +4,7 @@ use std::{fmt, ops::Deref};
 
 use ecf_language::Bilingual;
 
-/// A stranger's text, cut to [`ForeignText::MOST_BYTES`]. Records hold strangers' text only in this type, because
+/// A stranger's text, cut to [`ForeignText::MOST_BYTES`]. Records hold strangers' text only in this type and in [`Words`], because
 /// DynamoDB rejects items above 400 KB, and a page of a list must fit into a response.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct ForeignText(String);
@@ -90,6 +90,11 @@ mod tests {
         assert_eq!(ForeignText::from(format!("a{long}")).len(), ForeignText::MOST_BYTES - 1);
         assert_eq!(&*ForeignText::from("corto"), "corto");
         let words = Words::from(say!("status 500: {long}", "estado 500: {long}"));
-        assert!(words.en.len() <= ForeignText::MOST_BYTES && words.es.starts_with("estado 500: ñ"));
+        for (text, begins) in [(&words.en, "status 500: ñ"), (&words.es, "estado 500: ñ")] {
+            assert!(
+                text.starts_with(begins) && text.len() <= ForeignText::MOST_BYTES,
+                "{text}"
+            );
+        }
     }
 }

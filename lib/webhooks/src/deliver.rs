@@ -232,8 +232,8 @@ impl Say for DeliveryError {
             Self::Refused(_) => "el nombre lleva a una dirección a la que no se llama".to_owned(),
             Self::TimedOut(_) => "no respondió a tiempo".to_owned(),
             Self::Connection(_) => "no hubo conexión".to_owned(),
-            Self::Status(status) => format!("respondió con el estado {status}"),
-            Self::TooLong => "la respuesta mide más de un megabyte".to_owned(),
+            Self::Status(status) => format!("respondió con el código HTTP {status}"),
+            Self::TooLong => "la respuesta supera un megabyte".to_owned(),
             Self::Broken(_) => "la conexión se cortó antes de la respuesta".to_owned(),
         };
         Bilingual::of(self, spanish)

@@ -91,7 +91,7 @@ async fn what_fails_is_tried_again_over_days_and_then_given_up() {
         in_both(&delivery),
         Some((
             "the buyer's receiver answered with status 503",
-            "el receptor del comprador respondió con el estado 503"
+            "el receptor del comprador respondió con el código HTTP 503"
         ))
     );
     let mut last = delivery.attempts;
@@ -154,11 +154,18 @@ async fn an_acknowledgement_that_is_none_is_told_as_such() {
 <eNCF>{encf}</eNCF><Estado>0</Estado><FechaHoraAcuseRecibo>27-11-2026 12:00:00</FechaHoraAcuseRecibo></DetalleAcusedeRecibo></ARECF>"
         )
     };
-    for (bytes, words) in [
-        (b"OK".to_vec(), "its signature does not verify"),
-        (arecf(ENCF).into_bytes(), "its signature does not verify"),
-        (sign_foreign(&arecf("E310000000002")), "its eNCF is not the receipt's"),
-        (sign_foreign("<ARECF></ARECF>"), "it is no ARECF"),
+    let unsigned = ["its signature does not verify: ", "no se pudo verificar su firma: "];
+    for (bytes, [english, spanish]) in [
+        (b"OK".to_vec(), unsigned),
+        (arecf(ENCF).into_bytes(), unsigned),
+        (
+            sign_foreign(&arecf("E310000000002")),
+            ["its eNCF is not the receipt's", "su eNCF no es el del comprobante"],
+        ),
+        (
+            sign_foreign("<ARECF></ARECF>"),
+            ["it is no ARECF: ", "no es un ARECF: "],
+        ),
     ] {
         let world = World::start().await;
         world.list_peer().await;
@@ -167,7 +174,8 @@ async fn an_acknowledgement_that_is_none_is_told_as_such() {
         world.run(world.deliver(&receipt, 0)).await;
         let delivery = world.delivery(&receipt).await;
         assert_eq!(delivery.state, DeliveryState::Unverified);
-        assert!(in_both(&delivery).unwrap().0.starts_with(words), "{delivery:?}");
+        let (en, es) = in_both(&delivery).unwrap();
+        assert!(en.starts_with(english) && es.starts_with(spanish), "{delivery:?}");
         assert!(delivery.arecf.is_some());
     }
 }
@@ -261,7 +269,7 @@ async fn an_address_that_leads_inside_is_not_called() {
         let delivery = world.delivery(&receipt).await;
         assert_eq!(delivery.state, DeliveryState::Pending, "{url}");
         assert!(
-            in_both(&delivery).unwrap().0.contains("not called"),
+            in_both(&delivery).is_some_and(|(en, es)| en.contains("not called") && es.contains("no se llama")),
             "{url}: {delivery:?}"
         );
     }

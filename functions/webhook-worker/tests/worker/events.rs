@@ -239,6 +239,6 @@ async fn a_secret_of_another_webhook_does_not_open_and_keeps_nobody_else_from_he
     let deliveries = world.deliveries(&webhook).await;
     assert_eq!(deliveries.len(), 1);
     assert!(!deliveries[0].succeeded);
-    let excerpt = deliveries[0].response_excerpt.as_deref().unwrap();
+    let excerpt = &*deliveries[0].response_excerpt.as_ref().unwrap().en;
     assert!(excerpt.contains("secret does not open"), "{excerpt}");
 }

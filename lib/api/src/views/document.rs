@@ -135,7 +135,7 @@ impl From<&BuyerDelivery> for BuyerDeliveryView {
     fn from(delivery: &BuyerDelivery) -> Self {
         Self {
             status: delivery.state.as_str(),
-            reason: delivery.words.clone().map(|words| Spoken(words.into())),
+            reason: delivery.words.clone().map(Into::into),
             attempts: delivery.attempts,
             updated_at: delivery.at.into(),
         }
@@ -210,7 +210,8 @@ impl DocumentView {
     }
 }
 
-fn error_message(receipt: &Receipt) -> Option<Bilingual> {
+/// The reason of a failure, or the authority's words.
+pub fn error_message(receipt: &Receipt) -> Option<Bilingual> {
     let stored = receipt.error_message.as_deref()?;
     Some(failure_said(receipt.error_code.as_deref().unwrap_or_default(), stored))
 }

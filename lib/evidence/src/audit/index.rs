@@ -88,7 +88,8 @@ impl Row {
                 .unwrap_or_default(),
         );
         cells.push(
-            open.and_then(|authority| Some(authority.words.as_ref()?.en.to_string()))
+            open.and_then(|authority| authority.words.as_ref())
+                .map(|words| words.en.to_string())
                 .unwrap_or_default(),
         );
         cells.resize(cells.len() + 2, String::new());

@@ -4,11 +4,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{
     Only, Query, Sort, Table,
-    item::{NewItem, Stored, bytes, expiry, flag, instant, number, text},
+    item::{Bilingually, NewItem, Stored, bytes, expiry, flag, instant, number, text},
     keys::{self, SK, TTL},
 };
 use crate::{
-    StoreError,
+    StoreError, Words,
     ids::{DeliveryId, Scope, Subject, WebhookId},
 };
 
@@ -17,7 +17,7 @@ const KEPT: SignedDuration = SignedDuration::from_hours(90 * 24);
 const EVENT: &str = "event";
 const ATTEMPT: &str = "attempt";
 const STATUS_CODE: &str = "status_code";
-const EXCERPT: &str = "excerpt";
+const EXCERPT: Bilingually = ["excerpt", "excerpt_es"];
 const SUCCEEDED: &str = "succeeded";
 const SENT_AT: &str = "sent_at";
 const SUBJECT: &str = "subject";
@@ -32,7 +32,7 @@ pub struct Delivery {
     pub attempt: u32,
     /// Absent when the receiver did not answer.
     pub status_code: Option<u16>,
-    pub response_excerpt: Option<String>,
+    pub response_excerpt: Option<Words>,
     pub succeeded: bool,
     pub sent_at: Timestamp,
     /// The subject of the event; absent for tests.
@@ -58,7 +58,7 @@ impl Table {
             .with(EVENT, text(&delivery.event))
             .with(ATTEMPT, number(delivery.attempt))
             .with_some(STATUS_CODE, delivery.status_code.map(number))
-            .with_some(EXCERPT, delivery.response_excerpt.as_ref().map(text))
+            .with_words(EXCERPT, delivery.response_excerpt.as_ref())
             .with(SUCCEEDED, flag(delivery.succeeded))
             .with(SENT_AT, instant(delivery.sent_at))
             .with_some(SUBJECT, delivery.subject.map(text))
@@ -130,7 +130,7 @@ fn read_delivery(stored: &Stored) -> Result<Delivery, StoreError> {
         event: stored.str(EVENT)?.to_owned(),
         attempt: stored.parse(ATTEMPT)?,
         status_code: stored.opt_parse(STATUS_CODE)?,
-        response_excerpt: stored.opt_str(EXCERPT)?.map(str::to_owned),
+        response_excerpt: stored.opt_words(EXCERPT)?,
         succeeded: stored.flag(SUCCEEDED)?,
         sent_at: stored.instant(SENT_AT)?,
         subject: stored.opt_parse(SUBJECT)?,

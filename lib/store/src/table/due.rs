@@ -6,7 +6,6 @@
 
 use std::num::NonZeroUsize;
 
-use ecf_runtime::telemetry::chain;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -137,7 +136,7 @@ impl Table {
             ..Query::index(&DUE, keys::due_partition(shard))
         };
         let entries = self.query("read due", query).await?;
-        Ok(entries.iter().filter_map(read_entry).collect())
+        entries.iter().map(read_entry).collect()
     }
 
     /// The entries of the index from a position, at most `limit`, due or not.
@@ -164,7 +163,7 @@ impl Table {
                 _ => place.shard.checked_add(1).map(|shard| DuePlace { shard, after: None }),
             };
             next = next.filter(|place| place.shard < SHARDS);
-            entries.extend(found.iter().filter_map(read_entry));
+            entries.extend(found.iter().map(read_entry).collect::<Result<Vec<_>, _>>()?);
         }
         Ok(DuePart { entries, next })
     }
@@ -222,15 +221,13 @@ impl IndexKey {
     }
 }
 
-/// `None` for an entry that cannot be read, such as one of a later version. It stays on the index, and does not keep
-/// the others of its shard from being read.
-fn read_entry(entry: &Stored) -> Option<DueEntry> {
-    let read = record_of(entry).and_then(|(scope, record)| {
-        let at = entry.parse(DUE.sk)?;
-        Ok(DueEntry { scope, record, at })
-    });
-    read.inspect_err(|error| tracing::error!(error = %chain(error), "an entry of the due index cannot be read"))
-        .ok()
+fn read_entry(entry: &Stored) -> Result<DueEntry, StoreError> {
+    let (scope, record) = record_of(entry)?;
+    Ok(DueEntry {
+        scope,
+        record,
+        at: entry.parse(DUE.sk)?,
+    })
 }
 
 /// The record of an index entry, from its key.

@@ -42,7 +42,8 @@ impl NewItem {
     }
 }
 
-/// The attributes of a sentence: English, and Spanish if it differs. Earlier versions stored English alone.
+/// The attributes of a sentence: English, and Spanish if it differs. A version before this pair stores English alone,
+/// and leaves a Spanish sentence as it is: after a rollback the two may differ until the next write.
 pub(crate) type Bilingually = [&'static str; 2];
 
 pub(crate) fn spanish(words: &Words) -> Option<AttributeValue> {

@@ -1,11 +1,10 @@
 use std::collections::HashMap;
-use std::num::NonZeroUsize;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::ReceiptState;
 use ecf_store::{
     ContentHash, Receipt, ReceiptId,
-    due::{DueEntry, DueRecord, SHARDS},
+    due::{DueEntry, SHARDS},
     receipts::{Claim, Failure, Mode, OutboxEntry, Recorded, Verdict},
 };
 use jiff::{SignedDuration, Timestamp};
@@ -395,39 +394,4 @@ async fn a_full_typical_receipt_stays_below_one_kilobyte() {
     let size = size_bytes(&item);
     assert!(size < 1_024, "{size} bytes: {item:?}");
     assert!(size > 800, "{size} bytes: this is no full receipt");
-}
-
-/// After a rollback the index may hold records of the later version.
-#[tokio::test]
-async fn an_entry_of_the_due_index_that_cannot_be_read_hides_no_other() {
-    let app = app("unreadable").await;
-    let receipt = app.receipt("order-1", "E310000000001").await.public_id;
-    let later = noon() + SignedDuration::from_hours(1);
-    let due = app.due(later).await;
-    assert_eq!(due.len(), 1);
-    for shard in 0..SHARDS {
-        let item = [
-            ("pk", "later#what".to_owned()),
-            ("sk", format!("{shard}")),
-            ("dp", format!("due#{shard}")),
-            ("ds", format!("{:.3}", noon())),
-        ];
-        let put = app.clients.dynamodb.put_item().table_name(table_name());
-        let put = item
-            .into_iter()
-            .fold(put, |put, (name, value)| put.item(name, AttributeValue::S(value)));
-        put.send().await.unwrap();
-    }
-    let unreadable = app
-        .table
-        .walk_due(None, NonZeroUsize::new(1_000).unwrap())
-        .await
-        .unwrap();
-    assert!(
-        unreadable
-            .entries
-            .iter()
-            .any(|entry| entry.record == DueRecord::Receipt(receipt))
-    );
-    assert_eq!(app.due(later).await, due);
 }

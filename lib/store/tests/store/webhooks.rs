@@ -1,3 +1,4 @@
+use ecf_language::say;
 use ecf_store::{
     DeliveryId, WebhookId,
     deliveries::Delivery,
@@ -109,7 +110,7 @@ async fn deliveries_come_newest_first_with_paging_and_total_and_end_after_ninety
         event: "accepted".to_owned(),
         attempt,
         status_code: (attempt != 2).then_some(500),
-        response_excerpt: Some("oops".to_owned()),
+        response_excerpt: Some(say!("oops", "ups").into()),
         succeeded: false,
         sent_at,
         subject: None,
