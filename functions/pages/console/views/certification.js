@@ -100,7 +100,7 @@ function One({ id, changed }) {
       <div class="actions left">
         ${["awaits_uploads", "finished"].includes(run.status) && run.rows.some((/** @type {any} */ row) => row.document === "upload") && html`<button type="button" class="button" disabled=${loading.busy} onClick=${loading.run}><${Icon} name="down" />${t("Descargar los archivos")}</button>`}
         ${may("full") && run.status === "awaits_uploads" && html`<button type="button" class="button main" onClick=${() => setAsking("confirm-uploads")}>${t("Confirmar las cargas")}</button>`}
-        ${may("full") && run.stop?.cause === "not_sent" && html`<button type="button" class="button main" disabled=${going.busy} onClick=${going.run}>${t("Continuar la corrida")}</button>`}
+        ${may("full") && run.stop?.cause === "not_sent" && run.rows[run.stop.place]?.error_code !== "number_to_annul" && html`<button type="button" class="button main" disabled=${going.busy} onClick=${going.run}>${t("Continuar la corrida")}</button>`}
         ${may("full") && ["running", "awaits_uploads", "stopped"].includes(run.status) && html`<button type="button" class="button" onClick=${() => setAsking("abandon")}>${t("Abandonar")}</button>`}
       </div>
       <${Table} label=${t("Filas")} heads=${[t("Documento"), t("e-NCF"), t("Fila"), t("Estado")]}>${run.rows.map((/** @type {any} */ row) => html`<${Row} key=${`${row.document}${row.encf}`} row=${row} />`)}<//>
