@@ -1,4 +1,4 @@
-//! `ecf-local certify`: a certification run to its end, on the local system or on a deployment.
+//! `ecf-local certify`: a certification run to its end, on the local system or on a deployment; `--sign` for forms.
 //!
 //! The service does the work. This program begins the run under a key that follows from the workbooks, so it may be
 //! stopped at any moment: the run goes on, and the same command shows it again.
@@ -60,7 +60,7 @@ impl Rows {
                 approvals: read(&options.approvals)?,
             },
             (None, Some(data)) => Self::Simulation(data),
-            (None, None) => return Err("certify takes a workbook or --simulation".into()),
+            (None, None) => return Err("certify takes a workbook, --simulation or --sign".into()),
         })
     }
 
@@ -96,6 +96,9 @@ impl Rows {
 ///
 /// When a file cannot be read, no system is running, or the service cannot be reached.
 pub async fn certify(options: &Certify, data: &Path) -> Result<ExitCode, Error> {
+    if let Some(form) = &options.sign {
+        return sign(form, options, data).await;
+    }
     let rows = Rows::read(options)?;
     let (service, portal) = match options.url.as_deref().zip(options.key.as_deref()) {
         Some((url, key)) => (Service::new(url, key)?, None),
@@ -113,6 +116,26 @@ pub async fn certify(options: &Certify, data: &Path) -> Result<ExitCode, Error> 
         Begun::Run(run) => office.follow(run).await,
         Begun::Refused { part, findings } => show::findings(rows.name(&part), &findings),
     }
+}
+
+/// Signs a form of the portal and writes it beside the one that came.
+async fn sign(form: &Path, options: &Certify, data: &Path) -> Result<ExitCode, Error> {
+    let Part { name, bytes } = Part::read(form)?;
+    let service = match options.url.as_deref().zip(options.key.as_deref()) {
+        Some((url, key)) => Service::new(url, key)?,
+        None => Portal::of_demo(options, data).await?.0,
+    };
+    let signed = service.sign(bytes).await?.map_err(|refusal| format!("{name}: {refusal}"))?;
+    let stem = form.file_stem().unwrap_or_default().to_string_lossy();
+    let beside = || form.with_file_name(format!("{stem}-signed.xml"));
+    let path = options.out.clone().unwrap_or_else(beside);
+    write(&path, &signed)?;
+    say(&format!("{}: signed; upload it in the portal as it is", path.display()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    Ok(std::fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()))?)
 }
 
 struct Office<'o> {
@@ -217,7 +240,7 @@ impl Office<'_> {
         };
         let default = || PathBuf::from(format!("certificacion-{}.zip", run.run_id));
         let path = self.options.out.clone().unwrap_or_else(default);
-        std::fs::write(&path, files).map_err(|error| format!("{}: {error}", path.display()))?;
+        write(&path, &files)?;
         say(&format!("{}: the files to upload in the portal", path.display()))
     }
 }

@@ -41,7 +41,8 @@ export function Certification() {
       const isOpen = newest && ["running", "awaits_uploads"].includes(newest.status);
       return html`
         ${newest ? html`<${One} key=${newest.run_id} id=${newest.run_id} changed=${list.reload} />` : html`<${Empty}><${Icon} name="archive" class="large muted" /><p>${t("Todavía no hay corridas.")}</p><//>`}
-        ${may("full") && !isOpen && html`<${Begin} reload=${list.reload} />`}`;
+        ${may("full") && !isOpen && html`<${Begin} reload=${list.reload} />`}
+        ${may("full") && html`<${Sign} />`}`;
     }}<//>
   <//>`;
 }
@@ -66,6 +67,30 @@ function Begin({ reload }) {
     </div>
     ${beginning.problem && html`<${Places} problem=${beginning.problem} />`}
     <div class="actions left"><button class="button main" disabled=${beginning.busy}>${beginning.busy ? t("Revisando todas las filas…") : t("Iniciar")}</button></div></form>
+  <//>`;
+}
+
+/** Signs the application of step 1 and the sworn statement of step 13. */
+function Sign() {
+  const [signed, setSigned] = useState("");
+  const signing = useAction(async (/** @type {HTMLFormElement} */ form) => {
+    setSigned("");
+    const body = new FormData(form);
+    const given = /** @type {File} */ (body.get("xml"));
+    const { answer } = await file("client/tools/sign-xml", { body });
+    const name = `${given.name.replace(/\.xml$/i, "")}-signed.xml`;
+    save(await answer.blob(), name);
+    setSigned(name);
+  });
+  const submit = (/** @type {any} */ event) => (event.preventDefault(), signing.run(event.target));
+  return html`<${Card} title=${t("Firmar un XML del portal")}>
+    <p class="muted">${t("La postulación del paso 1 y la declaración jurada del paso 13: descargue el XML del portal, fírmelo aquí y cargue el archivo firmado sin abrirlo con otro programa.")}</p>
+    <form onSubmit=${submit}><div class="fields">
+      <${Field} label=${t("Archivo XML")}>${(/** @type {any} */ ids) => html`<input ...${ids} type="file" name="xml" accept=".xml" required onChange=${() => (setSigned(""), signing.clear())} />`}<//>
+    </div>
+    ${signing.problem && html`<${Trouble} problem=${signing.problem} />`}
+    ${signed && html`<div class="notice ok" role="status"><${Icon} name="check" /><div>${t("Firmado y descargado: {name}", { name: signed })}</div></div>`}
+    <div class="actions left"><button class="button main" disabled=${signing.busy}>${signing.busy ? t("Un momento…") : t("Firmar y descargar")}</button></div></form>
   <//>`;
 }
 
