@@ -151,7 +151,10 @@ impl FullRunView {
             }
         });
         Self {
-            run: RunView::with(run, numbered.map_or_else(|| next(run), |numbered| resolve(run, numbered))),
+            run: RunView::with(
+                run,
+                numbered.map_or_else(|| next(run), |numbered| resolve(run, numbered)),
+            ),
             progress: run::progress(&entries(rows)),
             counts: CountsView::of(rows),
             stop,

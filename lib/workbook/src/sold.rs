@@ -68,13 +68,22 @@ mod tests {
     fn a_line_gives_its_price_in_cents_without_itbis() {
         let lines = [("1", "1500.50", ""), ("4", "35.0000", ""), ("1", "0.0049", "")];
         assert_eq!(sold("0", &lines), [(150_050, true), (3_500, false)]);
-        assert_eq!(sold("1", &[("1", "118.00", ""), ("4", "118.00", "")]), [(10_000, true), (11_800, false)]);
+        assert_eq!(
+            sold("1", &[("1", "118.00", ""), ("4", "118.00", "")]),
+            [(10_000, true), (11_800, false)]
+        );
     }
 
     #[test]
     fn what_a_simulation_has_no_rate_for_is_left_out() {
         let tax = "<TablaImpuestoAdicional><ImpuestoAdicional><TipoImpuesto>004</TipoImpuesto></ImpuestoAdicional>\
                    </TablaImpuestoAdicional>";
-        assert_eq!(sold("0", &[("2", "10", ""), ("3", "10", ""), ("0", "10", ""), ("1", "10", tax)]), []);
+        assert_eq!(
+            sold(
+                "0",
+                &[("2", "10", ""), ("3", "10", ""), ("0", "10", ""), ("1", "10", tax)]
+            ),
+            []
+        );
     }
 }

@@ -115,7 +115,10 @@ async fn a_person_decides_only_what_the_state_allows() {
 async fn a_row_that_was_withdrawn_with_its_number_asks_for_a_new_run() {
     let world = World::start().await;
     let begun = world.begin("run-1", &small(), None).await.expect(201);
-    let key = format!("certification/{}/ecf/E310000000007/0", begun["run_id"].as_str().unwrap());
+    let key = format!(
+        "certification/{}/ecf/E310000000007/0",
+        begun["run_id"].as_str().unwrap()
+    );
     let receipt = world
         .stack
         .signed_successor(&world.company, "E310000000007", &key)

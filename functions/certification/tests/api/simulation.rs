@@ -103,7 +103,10 @@ async fn what_a_simulation_is_not_given_is_that_of_accepted_receipts() {
         errors.map(|error| error["loc"][1].clone()).collect::<Vec<_>>()
     };
     assert_eq!(missing(&refused), ["buyer", "foreign_buyer", "items"], "{refused:#}");
-    assert!(refused["detail"][0]["msg"].as_str().unwrap().contains("CerteCF"), "{refused:#}");
+    assert!(
+        refused["detail"][0]["msg"].as_str().unwrap().contains("CerteCF"),
+        "{refused:#}"
+    );
 
     let own = stack.signed_receipt(company, "E310000000103").await;
     stack.accept(&own, vec![]).await;
@@ -116,10 +119,17 @@ async fn what_a_simulation_is_not_given_is_that_of_accepted_receipts() {
     world.stack.take_messages(Queue::Certification).await;
     let key = format!("certification/{}/ecf/1/0", begun["run_id"].as_str().unwrap());
     let scope = world.company.scope;
-    let first = world.stack.table().receipt(&scope, &ReceiptId::of_receipt(&scope, &key)).await;
+    let first = world
+        .stack
+        .table()
+        .receipt(&scope, &ReceiptId::of_receipt(&scope, &key))
+        .await;
     let first = first.unwrap().unwrap();
     assert_eq!(first.fiscal.rnc_comprador, own.fiscal.rnc_comprador);
-    assert_eq!(first.fiscal.particulars.unwrap().razon_social_comprador.unwrap(), "Constructora del Cibao SRL");
+    assert_eq!(
+        first.fiscal.particulars.unwrap().razon_social_comprador.unwrap(),
+        "Constructora del Cibao SRL"
+    );
     // Two of what the receipt sold at RD$10,000.00, and ITBIS.
     assert_eq!(first.fiscal.monto_total, "23600.00");
 }
