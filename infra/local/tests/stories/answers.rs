@@ -358,7 +358,10 @@ async fn two_runs(walk: &mut Walk<'_>, system: &System, company: &Value, caller:
     reached(&path, "stopped").await;
     let stopped = caller.get(path.strip_prefix("/api/v1").unwrap()).await.expect(200);
     let receipt = stopped["rows"][0]["public_id"].as_str().unwrap();
-    caller.post(&format!("/ecf/{receipt}/cancel"), &json!({})).await.expect(200);
+    caller
+        .post(&format!("/ecf/{receipt}/cancel"), &json!({}))
+        .await
+        .expect(200);
     let refused = command(&path, "continue").await;
     walk.pin("run-row-withdrawn", "POST", &format!("{path}/continue"), refused, 409);
     let mut abandoned = command(&path, "abandon").await;

@@ -486,9 +486,12 @@ async fn the_command_signs_a_form_of_the_portal_beside_it() {
     let verified = xmldsig::verify(&bytes, &xmldsig::Limits::default());
     assert!(verified.is_ok(), "{:?}", verified.err());
 
-    // What is signed, or is no form, is refused in words.
+    // A signed document and one of the scheme are refused in words.
     std::fs::write(&form, "<SemillaModel><valor>1</valor></SemillaModel>").unwrap();
-    for (path, why) in [(&signed, "the document has a signature"), (&form, "SemillaModel is not signed here")] {
+    for (path, why) in [
+        (&signed, "the document has a signature"),
+        (&form, "SemillaModel is not signed here"),
+    ] {
         let (code, printed) = program.certify(&["--sign", path.to_str().unwrap()]);
         assert_eq!(code, Some(1), "{printed}");
         assert!(printed.contains(why), "{printed}");
