@@ -125,7 +125,10 @@ async fn sign(form: &Path, options: &Certify, data: &Path) -> Result<ExitCode, E
         Some((url, key)) => Service::new(url, key)?,
         None => Portal::of_demo(options, data).await?.0,
     };
-    let signed = service.sign(bytes).await?.map_err(|refusal| format!("{name}: {refusal}"))?;
+    let signed = service
+        .sign(bytes)
+        .await?
+        .map_err(|refusal| format!("{name}: {refusal}"))?;
     let stem = form.file_stem().unwrap_or_default().to_string_lossy();
     let beside = || form.with_file_name(format!("{stem}-signed.xml"));
     let path = options.out.clone().unwrap_or_else(beside);

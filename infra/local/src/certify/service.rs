@@ -273,12 +273,19 @@ impl Service {
     /// Signs a form of the portal; the inner error is why it is not signed.
     pub(super) async fn sign(&self, xml: Vec<u8>) -> Result<Result<Vec<u8>, String>, Error> {
         let request = self.request(Method::POST, "/client/tools/sign-xml");
-        let answer = request.header("Content-Type", "application/xml").body(xml).send().await?;
+        let answer = request
+            .header("Content-Type", "application/xml")
+            .body(xml)
+            .send()
+            .await?;
         let (status, bytes) = (answer.status(), answer.bytes().await?.to_vec());
         if status.is_success() {
             return Ok(Ok(bytes));
         }
-        Ok(Err(message(status, &serde_json::from_slice(&bytes).unwrap_or_default())))
+        Ok(Err(message(
+            status,
+            &serde_json::from_slice(&bytes).unwrap_or_default(),
+        )))
     }
 
     async fn look<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
