@@ -17,6 +17,7 @@ use utoipa::ToSchema;
 
 use crate::App;
 use crate::books::{Book, Content, criteria, read};
+use crate::own::Own;
 use crate::rows::rows;
 use crate::show::full;
 use crate::simulate::{self, SimulationRequest};
@@ -83,7 +84,8 @@ impl FromForm for BeginRunRequest {
 /// it is a rehearsal. A run that stopped is abandoned when a new one begins.
 ///
 /// With a JSON body of `kind` `simulation` the run makes the receipts of step 4 from the company's own data: the required number of
-/// each type, with new numbers from its ranges, and notes on them.
+/// each type, with new numbers from its ranges, and notes on them. With `from_receipts` it takes what the body leaves out of buyer, foreign
+/// buyer and items from the newest accepted receipts of the company in the same environment.
 #[utoipa::path(
     post,
     path = "/api/v1/client/certification/runs",
@@ -141,7 +143,11 @@ pub(crate) async fn begin(
             (new, book, files)
         }
         Begin::Simulation(request) => {
-            let data = request.data(&company)?;
+            let own = match request.from_receipts {
+                true => Own::read(&app.store, scope, now).await?,
+                false => Own::default(),
+            };
+            let data = request.data(&company, own, scope.environment)?;
             let book = Book::simulated(&data, &criteria).map_err(|unusable| simulate::refused(&unusable))?;
             simulate::has_numbers(&app.store.table, scope, &book, criteria.today).await?;
             let kept = Bytes::from(serde_json::to_vec(&data).map_err(ApiError::internal)?);

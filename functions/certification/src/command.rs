@@ -11,9 +11,9 @@ use ecf_store::{
 use ecf_workbook::run::{self, Command, Refused};
 
 use crate::App;
-use crate::rows::{Row, entries, rows, state_of, stopped_at, stored};
+use crate::rows::{Numbered, Row, entries, rows, state_of, stopped_at, stored};
 use crate::show::{find, full};
-use crate::views::{FullRunView, retry_first};
+use crate::views::{FullRunView, resolve};
 
 /// Continuar una corrida detenida
 ///
@@ -29,7 +29,7 @@ use crate::views::{FullRunView, retry_first};
         (status = 200, description = "The run, which sends again", body = FullRunView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 404, description = "No such run", body = CodedError),
-        (status = 409, description = "`run_reset`: the authority rejected a row; `run_outcome_unknown`: the row may have arrived; `run_row_numbered`: the operator has to retry its receipt first; `run_state`: the run did not stop", body = CodedError),
+        (status = 409, description = "`run_reset`: the authority rejected a row; `run_outcome_unknown`: the row may have arrived; `run_row_numbered`: the operator has to retry its receipt first; `run_row_withdrawn`: only a new run can send the row; `run_state`: the run did not stop", body = CodedError),
         (status = 422, description = "A missing key", body = ValidationError),
     ),
     security(("api_key" = ["full"])),
@@ -147,10 +147,14 @@ fn refused(refusal: Refused, run: &Run, rows: &[Row]) -> ApiError {
             "la corrida no está en un estado en el que esto se pueda hacer",
         ),
     };
-    let retry = stopped_at(run, rows).and_then(Row::to_retry);
-    let message = match (refusal, retry) {
-        (Refused::Numbered, Some(receipt)) => retry_first(receipt),
-        _ => Bilingual::of(&refusal, spanish),
-    };
-    ApiError::conflict(code, message)
+    match (refusal, stopped_at(run, rows).and_then(Row::numbered)) {
+        (Refused::Numbered, Some(numbered)) => {
+            let code = match numbered {
+                Numbered::Failed(_) => code,
+                Numbered::Withdrawn(_) => "run_row_withdrawn",
+            };
+            ApiError::conflict(code, resolve(run, numbered))
+        }
+        _ => ApiError::conflict(code, Bilingual::of(&refusal, spanish)),
+    }
 }

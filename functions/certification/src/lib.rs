@@ -20,6 +20,7 @@ mod books;
 mod command;
 mod files;
 mod list;
+mod own;
 mod ranges;
 mod rows;
 mod sending;

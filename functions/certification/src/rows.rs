@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ecf::{Encf, ReceiptState};
+use ecf::{Encf, FailReason, ReceiptState};
 use ecf_store::{
     ApprovalId, Receipt, ReceiptId, Scope, StoreError, Table,
     approvals::{Approval, ApprovalWay, TransmissionState},
@@ -30,6 +30,15 @@ impl Row {
             _ => None,
         }
     }
+}
+
+/// A receipt that was not sent and has its number.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Numbered<'r> {
+    /// The operator can retry it.
+    Failed(&'r Receipt),
+    /// Nobody can send it any more: it was withdrawn, or its attempt was abandoned.
+    Withdrawn(&'r Receipt),
 }
 
 /// The record of a row that was sent, or is about to be.
@@ -109,14 +118,17 @@ pub(crate) fn entries(rows: &[Row]) -> Vec<Entry> {
 }
 
 impl Row {
-    /// The receipt that the operator has to retry: it was not sent, and has the prescribed number.
-    pub(crate) fn to_retry(&self) -> Option<&Receipt> {
-        match &self.record {
-            Some(Record::Receipt(receipt)) if self.entry.state == RowState::NotSent && self.entry.is_numbered => {
-                Some(receipt)
-            }
-            _ => None,
-        }
+    /// The receipt that keeps a new one from being sent: it was not sent, and has the number.
+    pub(crate) fn numbered(&self) -> Option<Numbered<'_>> {
+        let Some(Record::Receipt(receipt)) = &self.record else {
+            return None;
+        };
+        let is_abandoned = receipt.error_code.as_deref() == Some(FailReason::AttemptAbandoned.as_str());
+        let is_stuck = self.entry.state == RowState::NotSent && self.entry.is_numbered;
+        is_stuck.then_some(match receipt.state {
+            ReceiptState::Failed if !is_abandoned => Numbered::Failed(receipt),
+            _ => Numbered::Withdrawn(receipt),
+        })
     }
 
     /// Whether the authority accepted the row with an irregularity.

@@ -13,6 +13,7 @@ use ecf_workbook::simulation::{Buyer, Data, Item, Unusable};
 use utoipa::ToSchema;
 
 use crate::books::Book;
+use crate::own::Own;
 
 /// Upper bound of the items.
 const MOST_ITEMS: usize = 50;
@@ -36,13 +37,17 @@ pub(crate) struct SimulationRequest {
     /// The address of the company; by default that of its profile.
     #[schema(max_length = 100)]
     address: Option<String>,
-    buyer: BuyerRequest,
+    /// Takes what is left out of `buyer`, `foreign_buyer` and `items` from the newest accepted receipts of the company in the
+    /// environment: of types 31, 46, and 31 or else 32. Without it all three are required. Rows of runs do not count.
+    #[schema(value_type = Option<bool>, default = false)]
+    pub(crate) from_receipts: bool,
+    buyer: Option<BuyerRequest>,
     /// The name of a buyer abroad, for type 46.
     #[schema(min_length = 1, max_length = 150)]
-    foreign_buyer: String,
+    foreign_buyer: Option<String>,
     /// What the company sells. At least one item costs less than RD$250,000.00 with ITBIS.
     #[schema(min_items = 1, max_items = 50)]
-    items: Vec<ItemRequest>,
+    items: Option<Vec<ItemRequest>>,
 }
 
 /// A taxpayer that buys, and sells in type 41.
@@ -120,21 +125,30 @@ impl FromFields for SimulationRequest {
         let environment = fields.environment("environment").optional();
         let certified_provider = fields.boolean("certified_provider").or(false);
         let address = fields.text("address").length(1..=100).optional();
+        let from_receipts = fields.boolean("from_receipts").or(false);
         let buyer = fields.nested("buyer");
-        if buyer.is_none() && !fields.is_given("buyer") {
+        if buyer.is_none() && !fields.is_given("buyer") && !from_receipts {
             fields.reject_with(FieldError::missing(["body", "buyer"]));
         }
-        let foreign_buyer = fields.text("foreign_buyer").length(1..=150).required();
-        let items = fields.nested_list("items", 1..=MOST_ITEMS);
+        let foreign_buyer = fields.text("foreign_buyer").length(1..=150);
+        let foreign_buyer = match from_receipts {
+            true => foreign_buyer.optional(),
+            false => foreign_buyer.required(),
+        };
+        let items = match from_receipts && !fields.is_given("items") {
+            true => fields.list("items").optional().and(None),
+            false => fields.nested_list("items", 1..=MOST_ITEMS),
+        };
         Some(Self {
             kind: kind?.to_owned(),
             idempotency_key: idempotency_key?,
             environment,
             certified_provider,
             address,
-            buyer: buyer?,
-            foreign_buyer: foreign_buyer?,
-            items: items?,
+            from_receipts,
+            buyer,
+            foreign_buyer,
+            items,
         })
     }
 }
@@ -163,36 +177,70 @@ impl FromFields for ItemRequest {
 }
 
 impl SimulationRequest {
-    /// The data of the company's receipts.
+    /// The data of the company's receipts; what the request leaves out is that of its own receipts.
     ///
     /// # Errors
-    /// 422 when the company has no address.
-    pub(crate) fn data(self, company: &Company) -> Result<Data, ApiError> {
-        let address = self.address.or_else(|| company.address.clone()).ok_or_else(|| {
-            let message = say!(
-                "the profile of the company has no address: give one",
-                "el perfil de la empresa no tiene dirección: indique una"
-            );
-            ApiError::validation(vec![FieldError::new(["body", "address"], "missing", message)])
-        })?;
+    /// 422 when a part is missing in both, or when the company has no address.
+    pub(crate) fn data(self, company: &Company, own: Own, environment: Environment) -> Result<Data, ApiError> {
+        let mut errors = Vec::new();
+        let mut missing = |name, message| errors.push(FieldError::new(["body", name], "missing", message));
         let item = |item: ItemRequest| Item {
             name: item.name,
             price: item.price.0,
             is_service: item.is_service,
             is_taxed: item.is_taxed,
         };
-        Ok(Data {
-            rnc: company.rnc.clone(),
-            name: company.name.clone(),
-            address,
-            buyer: Buyer {
-                rnc: self.buyer.rnc,
-                name: self.buyer.name,
-            },
-            foreign_buyer: self.foreign_buyer,
-            items: self.items.into_iter().map(item).collect(),
-            certified_provider: self.certified_provider,
-        })
+        let address = self.address.or_else(|| company.address.clone());
+        if address.is_none() {
+            let message = say!(
+                "the profile of the company has no address: give one",
+                "el perfil de la empresa no tiene dirección: indique una"
+            );
+            missing("address", message);
+        }
+        let given = self.buyer.map(|buyer| Buyer {
+            rnc: buyer.rnc,
+            name: buyer.name,
+        });
+        let buyer = given.or(own.buyer);
+        if buyer.is_none() {
+            let message = say!(
+                "the company has no accepted receipt of type 31 with a buyer in {environment}: give a buyer",
+                "la empresa no tiene en {environment} un comprobante aceptado del tipo 31 con comprador: indique un comprador"
+            );
+            missing("buyer", message);
+        }
+        let foreign_buyer = self.foreign_buyer.or(own.foreign_buyer);
+        if foreign_buyer.is_none() {
+            let message = say!(
+                "the company has no accepted receipt of type 46 with a buyer in {environment}: give a name",
+                "la empresa no tiene en {environment} un comprobante aceptado del tipo 46 con comprador: indique un nombre"
+            );
+            missing("foreign_buyer", message);
+        }
+        let items = match self.items {
+            Some(items) => items.into_iter().map(item).collect(),
+            None => own.items,
+        };
+        if items.is_empty() {
+            let message = say!(
+                "the company has no accepted receipt of type 31 or 32 in {environment} with a line at 18 % or exempt: give items",
+                "la empresa no tiene en {environment} un comprobante aceptado del tipo 31 o 32 con una línea al 18 % o exenta: indique ítems"
+            );
+            missing("items", message);
+        }
+        match (address, buyer, foreign_buyer) {
+            (Some(address), Some(buyer), Some(foreign_buyer)) if !items.is_empty() => Ok(Data {
+                rnc: company.rnc.clone(),
+                name: company.name.clone(),
+                address,
+                buyer,
+                foreign_buyer,
+                items,
+                certified_provider: self.certified_provider,
+            }),
+            _ => Err(ApiError::validation(errors)),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! A run and its rows in responses.
 
+use ecf::Environment;
 use ecf_api::{ExplanationView, FieldError, Instant, Spoken, error_message};
 use ecf_language::{Bilingual, say};
 use ecf_store::{
@@ -13,7 +14,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::books::{Book, Document};
-use crate::rows::{Record, Row, entries, name_of, row_of, stopped_at};
+use crate::rows::{Numbered, Record, Row, entries, name_of, row_of, stopped_at};
 
 /// A run of the certification.
 #[derive(Debug, Serialize, ToSchema)]
@@ -139,7 +140,7 @@ impl FullRunView {
         let view = |(row, document)| RowView::of(row, document, rows);
         let rows_view: Vec<RowView> = rows.iter().zip(book.documents()).map(view).collect();
         let is_stopped = run.progress.state == RunState::Stopped;
-        let retry = stopped_at(run, rows).filter(|_| is_stopped).and_then(Row::to_retry);
+        let numbered = stopped_at(run, rows).filter(|_| is_stopped).and_then(Row::numbered);
         let stop = run.progress.stop.as_ref().map(|stop| {
             let row = usize::try_from(stop.entry).ok().and_then(|place| rows_view.get(place));
             let of_row = || Some(row?.error_message.clone()?.0);
@@ -151,7 +152,10 @@ impl FullRunView {
             }
         });
         Self {
-            run: RunView::with(run, retry.map_or_else(|| next(run), retry_first)),
+            run: RunView::with(
+                run,
+                numbered.map_or_else(|| next(run), |numbered| resolve(run, numbered)),
+            ),
             progress: run::progress(&entries(rows)),
             counts: CountsView::of(rows),
             stop,
@@ -268,13 +272,37 @@ fn next(run: &Run) -> Bilingual {
     }
 }
 
-/// What comes next when only the same receipt can be sent again.
-pub(crate) fn retry_first(receipt: &Receipt) -> Bilingual {
+/// What comes next when the receipt of the row that stopped the run has its number.
+pub(crate) fn resolve(run: &Run, numbered: Numbered<'_>) -> Bilingual {
+    let receipt = match numbered {
+        Numbered::Failed(receipt) => {
+            let id = &receipt.public_id;
+            return say!(
+                "receipt {id} of the row has its number already: have the operator retry it (retry_failed), then continue the run",
+                "el comprobante {id} de la fila ya tiene su número: pida al operador que lo reintente (retry_failed) y después continúe la corrida"
+            );
+        }
+        Numbered::Withdrawn(receipt) => receipt,
+    };
     let id = &receipt.public_id;
-    say!(
-        "receipt {id} of the row has its number already: have the operator retry it (retry_failed), then continue the run",
-        "el comprobante {id} de la fila ya tiene su número: pida al operador que lo reintente (retry_failed) y después continúe la corrida"
-    )
+    let why = say!(
+        "receipt {id} of the row was withdrawn, or its attempt was abandoned, and it has its number: ",
+        "el comprobante {id} de la fila se retiró, o su intento se abandonó, y ya tiene su número: "
+    );
+    why.then(&match (run.kind, receipt.scope.environment) {
+        (RunKind::Simulation, _) => say!(
+            "begin a new simulation, which takes new numbers",
+            "inicie otra simulación, que toma números nuevos"
+        ),
+        (RunKind::Data, Environment::CerteCF) => say!(
+            "begin a new run with the same workbooks, whose numbers may repeat, and do not annul the number",
+            "inicie otra corrida con los mismos libros, cuyos números pueden repetirse, y no anule el número"
+        ),
+        (RunKind::Data, _) => say!(
+            "begin a new run with workbooks of other numbers, because a number is used once outside of CerteCF",
+            "inicie otra corrida con libros de otros números, porque fuera de CerteCF un número se usa una vez"
+        ),
+    })
 }
 
 /// The findings in a workbook, as errors of the part of the form that has it.

@@ -112,9 +112,10 @@ async function read(url, signal) {
  */
 export const get = async (path, { params, query, signal } = {}) => (await read(address(path, params, query), signal)).json();
 
-/** A file, with the name from `Content-Disposition`. @param {string} path @param {{ params?: Query, query?: Query, signal?: AbortSignal }} [options] */
-export async function file(path, { params, query, signal } = {}) {
-  const answer = await read(address(path, params, query), signal);
+/** A file, with the name from `Content-Disposition`; with a form, the file that it becomes. @param {string} path @param {{ params?: Query, query?: Query, body?: FormData, signal?: AbortSignal }} [options] */
+export async function file(path, { params, query, body, signal } = {}) {
+  const url = address(path, params, query);
+  const answer = await (body ? once("POST", url, { body, signal }) : read(url, signal));
   const [, name = ""] = /filename="?([^";]+)"?/.exec(answer.headers.get("content-disposition") ?? "") ?? [];
   return { name, answer };
 }

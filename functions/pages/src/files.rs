@@ -2,8 +2,8 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-HO7BBM5H.js",
-        include_bytes!("../assets/console/chunk-HO7BBM5H.js.gz"),
+        "chunk-DE6TA3PX.js",
+        include_bytes!("../assets/console/chunk-DE6TA3PX.js.gz"),
     ),
     (
         "console-VBJO3QPC.css",
@@ -14,15 +14,15 @@ pub(crate) const FILES: &[(&str, &[u8])] = &[
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-ABJWSJFA.js",
-        include_bytes!("../assets/console/later-ABJWSJFA.js.gz"),
+        "later-3NJOYTZX.js",
+        include_bytes!("../assets/console/later-3NJOYTZX.js.gz"),
     ),
     (
-        "main-DNOPPIMM.js",
-        include_bytes!("../assets/console/main-DNOPPIMM.js.gz"),
+        "main-NWWQK4CH.js",
+        include_bytes!("../assets/console/main-NWWQK4CH.js.gz"),
     ),
     (
-        "words.en-EI7OAL57.js",
-        include_bytes!("../assets/console/words.en-EI7OAL57.js.gz"),
+        "words.en-KWA32GJ6.js",
+        include_bytes!("../assets/console/words.en-KWA32GJ6.js.gz"),
     ),
 ];

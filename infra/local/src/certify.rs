@@ -1,4 +1,4 @@
-//! `ecf-local certify`: a certification run to its end, on the local system or on a deployment.
+//! `ecf-local certify`: a certification run to its end, on the local system or on a deployment; `--sign` for forms.
 //!
 //! The service does the work. This program begins the run under a key that follows from the workbooks, so it may be
 //! stopped at any moment: the run goes on, and the same command shows it again.
@@ -60,7 +60,7 @@ impl Rows {
                 approvals: read(&options.approvals)?,
             },
             (None, Some(data)) => Self::Simulation(data),
-            (None, None) => return Err("certify takes a workbook or --simulation".into()),
+            (None, None) => return Err("certify takes a workbook, --simulation or --sign".into()),
         })
     }
 
@@ -96,6 +96,9 @@ impl Rows {
 ///
 /// When a file cannot be read, no system is running, or the service cannot be reached.
 pub async fn certify(options: &Certify, data: &Path) -> Result<ExitCode, Error> {
+    if let Some(form) = &options.sign {
+        return sign(form, options, data).await;
+    }
     let rows = Rows::read(options)?;
     let (service, portal) = match options.url.as_deref().zip(options.key.as_deref()) {
         Some((url, key)) => (Service::new(url, key)?, None),
@@ -115,6 +118,29 @@ pub async fn certify(options: &Certify, data: &Path) -> Result<ExitCode, Error> 
     }
 }
 
+/// Signs a form of the portal and writes it beside the one that came.
+async fn sign(form: &Path, options: &Certify, data: &Path) -> Result<ExitCode, Error> {
+    let Part { name, bytes } = Part::read(form)?;
+    let service = match options.url.as_deref().zip(options.key.as_deref()) {
+        Some((url, key)) => Service::new(url, key)?,
+        None => Portal::of_demo(options, data).await?.0,
+    };
+    let signed = service
+        .sign(bytes)
+        .await?
+        .map_err(|refusal| format!("{name}: {refusal}"))?;
+    let stem = form.file_stem().unwrap_or_default().to_string_lossy();
+    let beside = || form.with_file_name(format!("{stem}-signed.xml"));
+    let path = options.out.clone().unwrap_or_else(beside);
+    write(&path, &signed)?;
+    say(&format!("{}: signed; upload it in the portal as it is", path.display()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    Ok(std::fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()))?)
+}
+
 struct Office<'o> {
     options: &'o Certify,
     service: Service,
@@ -132,7 +158,7 @@ impl Office<'_> {
         if let (Some(newest), false) = (earlier.first(), self.options.again) {
             say(&format!("run {} of these files goes on", newest.run_id))?;
             let run = self.service.run(&newest.run_id).await?;
-            let can_continue = run.status == "stopped" && !run.is_rejected();
+            let can_continue = run.status == "stopped" && !run.is_over();
             let continued = if can_continue {
                 self.service.command(&run, "continue").await?
             } else {
@@ -202,7 +228,7 @@ impl Office<'_> {
             return Ok(ExitCode::SUCCESS);
         }
         show::stop(&run)?;
-        if run.is_rejected() || run.status == "abandoned" {
+        if run.is_over() || run.status == "abandoned" {
             say("To send the same in a new run, start the command with --again.")?;
         } else {
             say("Then start the same command; it continues the run.")?;
@@ -217,7 +243,7 @@ impl Office<'_> {
         };
         let default = || PathBuf::from(format!("certificacion-{}.zip", run.run_id));
         let path = self.options.out.clone().unwrap_or_else(default);
-        std::fs::write(&path, files).map_err(|error| format!("{}: {error}", path.display()))?;
+        write(&path, &files)?;
         say(&format!("{}: the files to upload in the portal", path.display()))
     }
 }

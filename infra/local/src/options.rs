@@ -63,12 +63,14 @@ pub enum Command {
 ///
 /// Ctrl-C does not stop the run. The same command shows it again, and continues it after a stop whose reason was removed.
 ///
+/// --sign signs a form of the portal instead: the application of step 1, the sworn statement of step 13.
+///
 /// Exit status: 0 every row was accepted; 1 the workbooks were refused, the run stopped, or an error; 2 a person has to
 /// upload files.
 #[derive(Debug, PartialEq, Eq, Args)]
 pub struct Certify {
     /// The workbook of e-CF, as the portal gave it
-    #[arg(value_name = "SUITE-ecf.xlsx", required_unless_present = "simulation")]
+    #[arg(value_name = "SUITE-ecf.xlsx", required_unless_present_any = ["simulation", "sign"])]
     pub workbook: Option<PathBuf>,
     /// The workbook of commercial approvals
     #[arg(long, value_name = "SUITE-acecf.xlsx", requires = "workbook")]
@@ -76,11 +78,14 @@ pub struct Certify {
     /// Make the receipts of step 4 from the company's own data, JSON; docs/certification.md shows one
     #[arg(long, value_name = "DATA.json", conflicts_with = "workbook")]
     pub simulation: Option<PathBuf>,
+    /// Sign an XML of the portal with the company's certificate, and write it beside as NAME-signed.xml
+    #[arg(long, value_name = "FORM.xml", conflicts_with_all = ["workbook", "simulation", "again", "uploaded"])]
+    pub sign: Option<PathBuf>,
     /// CerteCF, or TesteCF for a rehearsal; a key of a deployment has its own environment [default: CerteCF]
     #[arg(long, value_parser = certification)]
     pub environment: Option<Environment>,
-    /// Where to write the files for the portal [default: certificacion-RUN.zip]
-    #[arg(long, value_name = "ZIP")]
+    /// Where to write the files for the portal, or the signed form [default: certificacion-RUN.zip, NAME-signed.xml]
+    #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Begin a new run with workbooks that were sent before
     #[arg(long)]
@@ -291,11 +296,14 @@ mod tests {
             (&["--url", "https://ecf.example"][..], "--key <KEY>"),
             (&["--environment", "ecf"], "`ecf` is not CerteCF or TesteCF"),
             (&["--simulation", "data.json"], "cannot be used with"),
+            (&["--sign", "form.xml"], "cannot be used with"),
         ] {
             let error = parse(&[&["certify", "suite.xlsx"], arguments].concat()).unwrap_err();
             assert!(error.to_string().contains(reason), "{error}");
         }
-        assert!(parse(&["certify", "--simulation", "data.json"]).is_ok());
+        for one in [["--simulation", "data.json"], ["--sign", "form.xml"]] {
+            assert!(parse(&[&["certify"][..], &one].concat()).is_ok());
+        }
         assert!(parse(&["certify"]).is_err());
     }
 

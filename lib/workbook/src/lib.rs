@@ -18,6 +18,7 @@ mod row;
 pub mod run;
 mod sheet;
 pub mod simulation;
+mod sold;
 mod suite;
 
 pub use approvals::{Approval, Approvals, approvals};
@@ -25,4 +26,5 @@ pub use compare::{Difference, Differs, Unreadable};
 pub use file::{MAX_FILE_BYTES, MAX_UNPACKED_BYTES};
 pub use finding::{Finding, Findings, MOST_FINDINGS, codes};
 pub use order::{Phase, Step};
+pub use sold::items_sold;
 pub use suite::{Criteria, Receipt, Suite, Summary, receipts};

@@ -14,6 +14,9 @@ use thiserror::Error;
 
 use crate::order::Phase;
 
+/// The beginning of the idempotency keys of rows.
+pub const KEY_PREFIX: &str = "certification/";
+
 /// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunState {
@@ -119,7 +122,7 @@ impl Entry {
             Phase::Uploads => "upload",
             Phase::Approvals => "acecf",
         };
-        format!("certification/{run}/{kind}/{}/{}", self.which, self.tries)
+        format!("{KEY_PREFIX}{run}/{kind}/{}/{}", self.which, self.tries)
     }
 }
 

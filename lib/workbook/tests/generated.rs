@@ -11,7 +11,7 @@ use ecf::{Numbered, ReceiptType};
 use ecf_workbook::{Differs, Phase, receipts};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use sheets::{Cells, SIGNED, Style, cells, criteria, receipt, styled, summary_xml, xml};
+use sheets::{Cells, SIGNED, Style, cells, criteria, only, receipt, styled, summary_xml, xml};
 
 /// A line before its type is known.
 #[derive(Debug, Clone)]
@@ -121,7 +121,8 @@ proptest! {
         let summaries: Vec<Cells> = small.iter().map(|receipt| cells(&summary_xml(receipt))).collect();
         let mut bytes = styled(&rows, &summaries, |row, header| style(seed, row, header));
         if summaries.is_empty() {
-            bytes = only_receipts(&rows, seed);
+            // Without the sheet of summaries.
+            bytes = only("ECF", &rows, |row, header| style(seed, row, header));
         }
         let read = match receipts(&bytes, &criteria()) {
             Ok(read) => read,
@@ -150,12 +151,4 @@ proptest! {
             prop_assert!(order[..place].iter().any(|before| before.encf == awaited && before.phase != Phase::Uploads));
         }
     }
-}
-
-/// A workbook without the sheet of summaries.
-fn only_receipts(rows: &[Cells], seed: u64) -> Vec<u8> {
-    let mut book = rust_xlsxwriter::Workbook::new();
-    let sheet = book.add_worksheet().set_name("ECF").unwrap();
-    sheets::fill(sheet, rows, |row, header| style(seed, row, header));
-    book.save_to_buffer().unwrap()
 }

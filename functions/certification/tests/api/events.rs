@@ -21,6 +21,7 @@ async fn every_payload_in_the_folder_is_answered() {
     for (name, status) in [
         ("begin", 422),
         ("simulate", 422),
+        ("simulate-from-receipts", 422),
         ("list", 200),
         ("show", 200),
         ("continue", 409),

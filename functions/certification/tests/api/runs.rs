@@ -1,7 +1,10 @@
 //! Begins runs and takes them on.
 
 use ecf::Environment;
-use ecf_store::ReceiptId;
+use ecf_store::{
+    ReceiptId,
+    receipts::{Recorded, Withdrawal},
+};
 use ecf_testkit::Queue;
 use serde_json::{Value, json};
 
@@ -105,6 +108,36 @@ async fn a_person_decides_only_what_the_state_allows() {
     assert_eq!((list["total"].clone(), statuses.len()), (json!(2), 2));
     assert!(statuses.contains(&json!("running")) && statuses.contains(&json!("abandoned")));
     assert_ne!(anew["run_id"], begun["run_id"]);
+    world.stack.take_messages(Queue::Certification).await;
+}
+
+#[tokio::test]
+async fn a_row_that_was_withdrawn_with_its_number_asks_for_a_new_run() {
+    let world = World::start().await;
+    let begun = world.begin("run-1", &small(), None).await.expect(201);
+    let key = format!(
+        "certification/{}/ecf/E310000000007/0",
+        begun["run_id"].as_str().unwrap()
+    );
+    let receipt = world
+        .stack
+        .signed_successor(&world.company, "E310000000007", &key)
+        .await;
+    let (table, now) = (world.stack.table(), world.stack.clock().now());
+    let withdrawn = table.withdraw(&receipt.scope, &receipt, Withdrawal::Cancel, now).await;
+    assert!(matches!(withdrawn, Ok(Recorded::Now(_))), "{withdrawn:?}");
+    world.step().await;
+    let stopped = world.get(&path(&begun, "")).await.expect(200);
+    assert_eq!(
+        (&stopped["status"], &stopped["stop"]["cause"]),
+        (&json!("stopped"), &json!("not_sent"))
+    );
+    let next = "begin a new run with the same workbooks, whose numbers may repeat, and do not annul the number";
+    assert!(stopped["next"].as_str().unwrap().ends_with(next), "{stopped:#}");
+    let refused = world.post(&path(&begun, "/continue")).await.expect(409);
+    assert_eq!(refused["detail"]["code"], "run_row_withdrawn", "{refused}");
+    assert_eq!(refused["detail"]["message"], stopped["next"]);
+    world.begin("run-2", &small(), None).await.expect(201);
     world.stack.take_messages(Queue::Certification).await;
 }
 

@@ -83,6 +83,58 @@ async fn a_simulation_has_every_required_type_and_takes_its_numbers_from_the_ran
 }
 
 #[tokio::test]
+async fn what_a_simulation_is_not_given_is_that_of_accepted_receipts() {
+    let world = World::start().await;
+    open_ranges(&world).await;
+    let mut wanted = json!({
+        "kind": "simulation", "idempotency_key": "sim-1", "address": "Calle Uno 1, Santo Domingo",
+        "from_receipts": true, "items": null,
+    });
+    // A receipt without a verdict and the row of a run do not count.
+    let (stack, company) = (&world.stack, &world.company);
+    stack.signed_receipt(company, "E310000000101").await;
+    let row = stack
+        .signed_successor(company, "E310000000102", "certification/run/ecf/1/0")
+        .await;
+    stack.accept(&row, vec![]).await;
+    let refused = world.simulate(&wanted).await.expect(422);
+    let missing = |refused: &Value| {
+        let errors = refused["detail"].as_array().unwrap().iter();
+        errors.map(|error| error["loc"][1].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(missing(&refused), ["buyer", "foreign_buyer", "items"], "{refused:#}");
+    assert!(
+        refused["detail"][0]["msg"].as_str().unwrap().contains("CerteCF"),
+        "{refused:#}"
+    );
+
+    let own = stack.signed_receipt(company, "E310000000103").await;
+    stack.accept(&own, vec![]).await;
+    let refused = world.simulate(&wanted).await.expect(422);
+    assert_eq!(missing(&refused), ["foreign_buyer"], "{refused:#}");
+    wanted["foreign_buyer"] = json!("CLIENT INC");
+    let begun = world.simulate(&wanted).await.expect(201);
+    world.step().await;
+    world.stack.take_messages(Queue::Issuing).await;
+    world.stack.take_messages(Queue::Certification).await;
+    let key = format!("certification/{}/ecf/1/0", begun["run_id"].as_str().unwrap());
+    let scope = world.company.scope;
+    let first = world
+        .stack
+        .table()
+        .receipt(&scope, &ReceiptId::of_receipt(&scope, &key))
+        .await;
+    let first = first.unwrap().unwrap();
+    assert_eq!(first.fiscal.rnc_comprador, own.fiscal.rnc_comprador);
+    assert_eq!(
+        first.fiscal.particulars.unwrap().razon_social_comprador.unwrap(),
+        "Constructora del Cibao SRL"
+    );
+    // Two of what the receipt sold at RD$10,000.00, and ITBIS.
+    assert_eq!(first.fiscal.monto_total, "23600.00");
+}
+
+#[tokio::test]
 async fn data_of_which_no_simulation_can_be_made_are_refused_by_field() {
     let world = World::start().await;
     let mut wrong = data("sim-1");

@@ -41,7 +41,8 @@ export function Certification() {
       const isOpen = newest && ["running", "awaits_uploads"].includes(newest.status);
       return html`
         ${newest ? html`<${One} key=${newest.run_id} id=${newest.run_id} changed=${list.reload} />` : html`<${Empty}><${Icon} name="archive" class="large muted" /><p>${t("Todavía no hay corridas.")}</p><//>`}
-        ${may("full") && !isOpen && html`<${Begin} reload=${list.reload} />`}`;
+        ${may("full") && !isOpen && html`<${Begin} reload=${list.reload} />`}
+        ${may("full") && html`<${Sign} />`}`;
     }}<//>
   <//>`;
 }
@@ -66,6 +67,30 @@ function Begin({ reload }) {
     </div>
     ${beginning.problem && html`<${Places} problem=${beginning.problem} />`}
     <div class="actions left"><button class="button main" disabled=${beginning.busy}>${beginning.busy ? t("Revisando todas las filas…") : t("Iniciar")}</button></div></form>
+  <//>`;
+}
+
+/** Signs the application of step 1 and the sworn statement of step 13. */
+function Sign() {
+  const [signed, setSigned] = useState("");
+  const signing = useAction(async (/** @type {HTMLFormElement} */ form) => {
+    setSigned("");
+    const body = new FormData(form);
+    const given = /** @type {File} */ (body.get("xml"));
+    const { answer } = await file("client/tools/sign-xml", { body });
+    const name = `${given.name.replace(/\.xml$/i, "")}-signed.xml`;
+    save(await answer.blob(), name);
+    setSigned(name);
+  });
+  const submit = (/** @type {any} */ event) => (event.preventDefault(), signing.run(event.target));
+  return html`<${Card} title=${t("Firmar un XML del portal")}>
+    <p class="muted">${t("La postulación del paso 1 y la declaración jurada del paso 13: descargue el XML del portal, fírmelo aquí y cargue el archivo firmado sin abrirlo con otro programa.")}</p>
+    <form onSubmit=${submit}><div class="fields">
+      <${Field} label=${t("Archivo XML")}>${(/** @type {any} */ ids) => html`<input ...${ids} type="file" name="xml" accept=".xml" required onChange=${() => (setSigned(""), signing.clear())} />`}<//>
+    </div>
+    ${signing.problem && html`<${Trouble} problem=${signing.problem} />`}
+    ${signed && html`<div class="notice ok" role="status"><${Icon} name="check" /><div>${t("Firmado y descargado: {name}", { name: signed })}</div></div>`}
+    <div class="actions left"><button class="button main" disabled=${signing.busy}>${signing.busy ? t("Un momento…") : t("Firmar y descargar")}</button></div></form>
   <//>`;
 }
 
@@ -100,7 +125,7 @@ function One({ id, changed }) {
       <div class="actions left">
         ${["awaits_uploads", "finished"].includes(run.status) && run.rows.some((/** @type {any} */ row) => row.document === "upload") && html`<button type="button" class="button" disabled=${loading.busy} onClick=${loading.run}><${Icon} name="down" />${t("Descargar los archivos")}</button>`}
         ${may("full") && run.status === "awaits_uploads" && html`<button type="button" class="button main" onClick=${() => setAsking("confirm-uploads")}>${t("Confirmar las cargas")}</button>`}
-        ${may("full") && run.stop?.cause === "not_sent" && html`<button type="button" class="button main" disabled=${going.busy} onClick=${going.run}>${t("Continuar la corrida")}</button>`}
+        ${may("full") && run.stop?.cause === "not_sent" && run.rows[run.stop.place]?.error_code !== "number_to_annul" && html`<button type="button" class="button main" disabled=${going.busy} onClick=${going.run}>${t("Continuar la corrida")}</button>`}
         ${may("full") && ["running", "awaits_uploads", "stopped"].includes(run.status) && html`<button type="button" class="button" onClick=${() => setAsking("abandon")}>${t("Abandonar")}</button>`}
       </div>
       <${Table} label=${t("Filas")} heads=${[t("Documento"), t("e-NCF"), t("Fila"), t("Estado")]}>${run.rows.map((/** @type {any} */ row) => html`<${Row} key=${`${row.document}${row.encf}`} row=${row} />`)}<//>

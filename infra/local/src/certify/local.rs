@@ -47,12 +47,12 @@ impl Portal {
         options: &Certify,
         data: &Path,
     ) -> Result<Result<(Service, Self), (Part, Vec<Finding>)>, Error> {
-        let environment = options.environment.unwrap_or(Environment::CerteCF);
+        let environment = environment(options);
         let clock = Lapse::kept(&folder::lapse(data))?.map_or_else(Clock::system, Lapse::clock);
         let today = Fecha::at(clock.now());
         let (receipts, approvals) = match rows {
             Rows::Workbooks { receipts, approvals } => (receipts, approvals),
-            Rows::Simulation(_) => return Self::of_demo(environment, today, data).await.map(Ok),
+            Rows::Simulation(_) => return Self::of_simulation(options, today, data).await.map(Ok),
         };
         let criteria = Criteria {
             company: None,
@@ -80,9 +80,15 @@ impl Portal {
         Self::of(rnc, environment, Some(rows), data).await.map(Ok)
     }
 
-    /// The portal for the demo company, whose ranges get the numbers of a simulation when they have too few.
-    async fn of_demo(environment: Environment, today: Fecha, data: &Path) -> Result<(Service, Self), Error> {
-        let opened = Self::of(DEMO_RNC.parse()?, environment, None, data).await?;
+    /// The portal for the demo company.
+    pub(super) async fn of_demo(options: &Certify, data: &Path) -> Result<(Service, Self), Error> {
+        Self::of(DEMO_RNC.parse()?, environment(options), None, data).await
+    }
+
+    /// The same, with numbers for a simulation in the ranges that have too few.
+    async fn of_simulation(options: &Certify, today: Fecha, data: &Path) -> Result<(Service, Self), Error> {
+        let opened = Self::of_demo(options, data).await?;
+        let environment = opened.1.environment;
         let table = table(data)?;
         let company = table
             .company_by_rnc(&opened.1.rnc)
@@ -161,6 +167,10 @@ impl Portal {
     fn address(&self, rest: &str) -> String {
         format!("{}/_control/data-tests/{}{rest}", self.simulator_url, self.rnc)
     }
+}
+
+fn environment(options: &Certify) -> Environment {
+    options.environment.unwrap_or(Environment::CerteCF)
 }
 
 fn table(data: &Path) -> Result<Table, Error> {

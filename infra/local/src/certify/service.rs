@@ -17,6 +17,8 @@ const TIME_LIMIT: Duration = Duration::from_secs(60);
 /// How often a request is repeated while the service cannot be reached or is busy.
 const TRIES: u32 = 12;
 const BETWEEN_TRIES: Duration = Duration::from_secs(5);
+/// The error code of a receipt that was withdrawn with its number.
+const NUMBER_TO_ANNUL: &str = "number_to_annul";
 const RUNS: &str = "/client/certification/runs";
 
 /// A client that gives up after a minute.
@@ -74,6 +76,7 @@ pub(super) struct Row {
     pub(super) row_state: String,
     pub(super) status: Option<String>,
     pub(super) track_id: Option<String>,
+    pub(super) error_code: Option<String>,
     pub(super) error_message: Option<String>,
     pub(super) explanations: Vec<Explanation>,
 }
@@ -166,9 +169,13 @@ impl Row {
 }
 
 impl Run {
-    /// Whether the authority resets the step.
-    pub(super) fn is_rejected(&self) -> bool {
-        self.stop.as_ref().is_some_and(|stop| stop.cause == "rejected")
+    /// Whether only a new run goes on: the authority resets the step, or the receipt of the row was withdrawn.
+    pub(super) fn is_over(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| {
+            let row = self.rows.get(stop.place);
+            let code = row.and_then(|row| row.error_code.as_deref());
+            stop.cause == "rejected" || code == Some(NUMBER_TO_ANNUL)
+        })
     }
 }
 
@@ -261,6 +268,24 @@ impl Service {
                 Err(message(status, &body).into())
             }
         }
+    }
+
+    /// Signs a form of the portal; the inner error is why it is not signed.
+    pub(super) async fn sign(&self, xml: Vec<u8>) -> Result<Result<Vec<u8>, String>, Error> {
+        let request = self.request(Method::POST, "/client/tools/sign-xml");
+        let answer = request
+            .header("Content-Type", "application/xml")
+            .body(xml)
+            .send()
+            .await?;
+        let (status, bytes) = (answer.status(), answer.bytes().await?.to_vec());
+        if status.is_success() {
+            return Ok(Ok(bytes));
+        }
+        Ok(Err(message(
+            status,
+            &serde_json::from_slice(&bytes).unwrap_or_default(),
+        )))
     }
 
     async fn look<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {

@@ -35,6 +35,7 @@ const ANSWERS: &[(&str, i64)] = &[
     ("certification/files.json", 404),
     ("certification/list.json", 200),
     ("certification/show.json", 404),
+    ("certification/simulate-from-receipts.json", 422),
     ("certification/simulate.json", 422),
     ("company/attempts.json", 409),
     ("company/begin-attempt.json", 409),

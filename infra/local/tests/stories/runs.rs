@@ -469,3 +469,33 @@ async fn one_command_makes_the_receipts_of_the_simulation_and_their_prints() {
     assert_eq!(types.len(), 10, "{names:?}");
     program.interrupt();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_signs_a_form_of_the_portal_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = start(folder.path());
+    let (form, signed) = (
+        folder.path().join("solicitud.xml"),
+        folder.path().join("solicitud-signed.xml"),
+    );
+    std::fs::write(&form, "<Solicitud><RNC>130000001</RNC></Solicitud>").unwrap();
+    let (code, printed) = program.certify(&["--sign", form.to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.contains("solicitud-signed.xml: signed"), "{printed}");
+    let bytes = std::fs::read(&signed).unwrap();
+    let verified = xmldsig::verify(&bytes, &xmldsig::Limits::default());
+    assert!(verified.is_ok(), "{:?}", verified.err());
+
+    // A signed document and one of the scheme are refused in words.
+    std::fs::write(&form, "<SemillaModel><valor>1</valor></SemillaModel>").unwrap();
+    for (path, why) in [
+        (&signed, "the document has a signature"),
+        (&form, "SemillaModel is not signed here"),
+    ] {
+        let (code, printed) = program.certify(&["--sign", path.to_str().unwrap()]);
+        assert_eq!(code, Some(1), "{printed}");
+        assert!(printed.contains(why), "{printed}");
+    }
+    assert_eq!(std::fs::read(&signed).unwrap(), bytes);
+    program.interrupt();
+}

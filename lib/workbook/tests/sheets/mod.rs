@@ -221,11 +221,12 @@ pub(crate) fn fill(sheet: &mut Worksheet, rows: &[Cells], style: impl Fn(usize, 
 }
 
 fn write(sheet: &mut Worksheet, row: u32, column: u16, text: &str, style: Style) {
-    let days = date(text);
+    let days = moment(text);
     let decimals = text.split_once('.').map(|(_, rest)| rest.len());
     let number: Option<f64> = text.parse().ok().filter(|_| text.len() < 14);
     let amount = number.filter(|_| decimals.is_some() && text != "1.0");
     let (number, format) = match (days, amount, decimals) {
+        (Some(days), ..) if text.len() > 10 => (days, Format::new().set_num_format("dd-mm-yyyy hh:mm:ss")),
         (Some(days), ..) => (days, Format::new().set_num_format("dd-mm-yyyy")),
         (None, Some(amount), Some(decimals)) => {
             let format = format!("#,##0.{}", "0".repeat(decimals));
@@ -248,6 +249,18 @@ fn write(sheet: &mut Worksheet, row: u32, column: u16, text: &str, style: Style)
             sheet.write_formula_with_format(row, column, formula, &format).unwrap();
         }
     }
+}
+
+/// The days of a date, with or without a time, in a spreadsheet.
+fn moment(text: &str) -> Option<f64> {
+    let Some((day, time)) = text.split_once(' ') else {
+        return date(text);
+    };
+    let parts: Vec<f64> = time.split(':').filter_map(|part| part.parse().ok()).collect();
+    let ([hour, minute, second], 8) = (parts.as_slice(), time.len()) else {
+        return None;
+    };
+    Some(date(day)? + ((hour * 60.0 + minute) * 60.0 + second) / 86_400.0)
 }
 
 /// The days of a date in a spreadsheet.
@@ -273,6 +286,13 @@ pub(crate) fn styled(receipts: &[Cells], summaries: &[Cells], style: impl Fn(usi
     let mut book = Workbook::new();
     fill(book.add_worksheet().set_name("ECF").unwrap(), receipts, &style);
     fill(book.add_worksheet().set_name("RFCE").unwrap(), summaries, &style);
+    book.save_to_buffer().unwrap()
+}
+
+/// A workbook with one sheet.
+pub(crate) fn only(name: &str, rows: &[Cells], style: impl Fn(usize, &str) -> Style) -> Vec<u8> {
+    let mut book = Workbook::new();
+    fill(book.add_worksheet().set_name(name).unwrap(), rows, style);
     book.save_to_buffer().unwrap()
 }
 
