@@ -5,7 +5,8 @@
 
 mod sheets;
 
-use ecf::messages::{Acecf, Answered};
+use ecf::messages::Acecf;
+use ecf::messages::acecf::Answered;
 use ecf::{Encf, ReceiptType, Rnc, Texto};
 use ecf_workbook::{Differs, approvals};
 use proptest::prelude::*;
