@@ -2,27 +2,27 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-DE6TA3PX.js",
-        include_bytes!("../assets/console/chunk-DE6TA3PX.js.gz"),
+        "chunk-Q4Y3IBLW.js",
+        include_bytes!("../assets/console/chunk-Q4Y3IBLW.js.gz"),
     ),
     (
-        "console-VBJO3QPC.css",
-        include_bytes!("../assets/console/console-VBJO3QPC.css.gz"),
+        "console-OZZ2ZF4P.css",
+        include_bytes!("../assets/console/console-OZZ2ZF4P.css.gz"),
     ),
     (
         "icon-33361B34.svg",
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-3NJOYTZX.js",
-        include_bytes!("../assets/console/later-3NJOYTZX.js.gz"),
+        "later-46C2FHQU.js",
+        include_bytes!("../assets/console/later-46C2FHQU.js.gz"),
     ),
     (
-        "main-NWWQK4CH.js",
-        include_bytes!("../assets/console/main-NWWQK4CH.js.gz"),
+        "main-IE7NTUDJ.js",
+        include_bytes!("../assets/console/main-IE7NTUDJ.js.gz"),
     ),
     (
-        "words.en-KWA32GJ6.js",
-        include_bytes!("../assets/console/words.en-KWA32GJ6.js.gz"),
+        "words.en-IDQC3PKV.js",
+        include_bytes!("../assets/console/words.en-IDQC3PKV.js.gz"),
     ),
 ];

@@ -1,5 +1,6 @@
 """The console that is tested: pages that notice what must not happen, and what the tests ask the API."""
 
+import base64
 import json
 import time
 import urllib.error
@@ -17,6 +18,26 @@ LOOKS = {
     "phone": {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True},
 }
 PATIENCE = 20_000
+# Upper bound of the share of pixels in which a view differs from its picture in docs/images: times of day, other fonts.
+MOST_DIFFERENT = 0.02
+DIFFERENT = """async (pictures) => {
+  const pixels = async (picture) => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${picture}`;
+    await image.decode();
+    const drawn = new OffscreenCanvas(image.width, image.height).getContext("2d");
+    drawn.drawImage(image, 0, 0);
+    return drawn.getImageData(0, 0, image.width, image.height);
+  };
+  const [one, other] = await Promise.all(pictures.map(pixels));
+  if (one.width !== other.width || one.height !== other.height) return 1;
+  let different = 0;
+  for (let at = 0; at < one.data.length; at += 4) {
+    const by = [0, 1, 2].map((colour) => Math.abs(one.data[at + colour] - other.data[at + colour]));
+    if (Math.max(...by) > 48) different += 1;
+  }
+  return different / (one.width * one.height);
+}"""
 expect.set_options(timeout=PATIENCE)
 AXE = sources / "node_modules/axe-core/axe.min.js"
 # What a browser writes when a request was refused; tests that expect a refusal say so.
@@ -30,6 +51,8 @@ class Console:
     ready: dict
     address: str
     place: Path
+    # Whether pictures in docs/images are written, not compared.
+    writes_pictures: bool = False
     problems: list = field(default_factory=list)
 
     def api(self, method, path, body=None, key=None):
@@ -65,6 +88,16 @@ class Console:
         page.get_by_role("heading", name="Inicio", exact=True).wait_for()
         assert "key" not in page.url, f"the key stays in the address: {page.url}"
         return page
+
+    def pictured(self, browser, page, name):
+        """The view is that of the picture in docs/images."""
+        taken, file = page.screenshot(), root / "docs/images" / name
+        if self.writes_pictures:
+            file.write_bytes(taken)
+        other = browser.new_page()
+        share = other.evaluate(DIFFERENT, [base64.b64encode(picture).decode() for picture in (taken, file.read_bytes())])
+        other.close()
+        assert share <= MOST_DIFFERENT, f"{name} differs in {share:.1%} of its pixels; `run --images` writes it anew"
 
     def noted(self, text):
         self.problems.append(text)

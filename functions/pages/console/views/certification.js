@@ -1,14 +1,15 @@
-// Certificación: runs the data tests of the DGII's workbooks, and shows each row on its way.
-import { useState } from "preact/hooks";
+// Certificación: runs the data tests of the DGII's workbooks and the simulation, and shows each row on its way.
+import { useEffect, useState } from "preact/hooks";
 import { file, get, save, send } from "../api.js";
 import { html } from "../html.js";
 import { Icon } from "../icons.js";
 import { to } from "../router.js";
 import { environment } from "../session.js";
-import { environmentWords } from "../states.js";
+import { environmentWords, typeName } from "../states.js";
 import { moment } from "../time.js";
 import { Card, Confirm, Empty, Field, Loaded, may, Page, Table, Trouble, useAction, useLoad } from "../ui.js";
 import { t } from "../words.js";
+import { Simulate } from "./simulation.js";
 
 /** @typedef {any} Run */
 /** @typedef {import("../words.js").Word} Word */
@@ -35,13 +36,13 @@ const EVERY = 3000;
 export function Certification() {
   const list = useLoad((signal) => get("client/certification/runs", { signal }), []);
   return html`<${Page} title=${t("Certificación")}>
-    <p class="muted">${t("Las pruebas de datos de la DGII: cada fila de sus libros se envía exactamente como está, en el orden del portal.")} ${environmentWords(environment.value)?.name}</p>
+    <p class="muted">${t("Las pruebas de datos de la DGII: cada fila de sus libros se envía exactamente como está, en el orden del portal. Después, la simulación con sus propios datos.")} ${environmentWords(environment.value)?.name}</p>
     <${Loaded} from=${list}>${(/** @type {any} */ data) => {
       const newest = data.items[0];
       const isOpen = newest && ["running", "awaits_uploads"].includes(newest.status);
       return html`
-        ${newest ? html`<${One} key=${newest.run_id} id=${newest.run_id} changed=${list.reload} />` : html`<${Empty}><${Icon} name="archive" class="large muted" /><p>${t("Todavía no hay corridas.")}</p><//>`}
-        ${may("full") && !isOpen && html`<${Begin} reload=${list.reload} />`}
+        ${newest ? html`<${One} key=${newest.run_id} id=${newest.run_id} listed=${newest.status} changed=${list.reload} />` : html`<${Empty}><${Icon} name="archive" class="large muted" /><p>${t("Todavía no hay corridas.")}</p><//>`}
+        ${may("full") && !isOpen && html`<${Begin} reload=${list.reload} /><${Simulate} reload=${list.reload} />`}
         ${may("full") && html`<${Sign} />`}`;
     }}<//>
   <//>`;
@@ -102,10 +103,13 @@ function Places({ problem }) {
     <ul>${findings.map((/** @type {any} */ { ctx, msg }) => html`<li><code>${[ctx.sheet, `${ctx.column ?? ""}${ctx.row ?? ""}`, ctx.header].filter(Boolean).join(" › ")}</code> ${msg}</li>`)}</ul></div></div>`;
 }
 
-/** @param {{ id: string, changed: () => void }} props */
-function One({ id, changed }) {
+/** @param {{ id: string, listed: string, changed: () => void }} props */
+function One({ id, listed, changed }) {
   const from = useLoad((signal) => get("client/certification/runs/{run_id}", { params: { run_id: id }, signal }), [id], { every: EVERY });
   const [asking, setAsking] = useState("");
+  useEffect(() => {
+    if (from.data && from.data.status !== listed) changed();
+  }, [from.data?.status]);
   const command = async (/** @type {string} */ what) => {
     from.set((await send("POST", `client/certification/runs/{run_id}/${what}`, { params: { run_id: id } })).data);
     changed();
@@ -117,7 +121,7 @@ function One({ id, changed }) {
   const going = useAction(() => command("continue"));
   return html`<${Loaded} from=${from} rows=${8}>${(/** @type {Run} */ run) => {
     const words = RUNS[run.status];
-    return html`<${Card} title=${t("Corrida del {time}", { time: moment(run.begun_at) })} aside=${html`<span class=${`badge ${words?.tone ?? "mute"}`}>${words ? t(words.name) : run.status}</span>`}>
+    return html`<${Card} title=${t(run.kind === "simulation" ? "Simulación del {time}" : "Corrida del {time}", { time: moment(run.begun_at) })} aside=${html`<span class=${`badge ${words?.tone ?? "mute"}`}>${words ? t(words.name) : run.status}</span>`}>
       <div class="used"><meter min="0" max="100" value=${run.progress} aria-label=${t("Avance")}></meter><small>${t("{accepted} de {rows} filas aceptadas", { accepted: run.counts.accepted, rows: run.counts.rows })}</small></div>
       <p role="status">${run.next}</p>
       ${run.stop?.message && html`<p class="muted">${run.stop.message}</p>`}
@@ -128,7 +132,7 @@ function One({ id, changed }) {
         ${may("full") && run.stop?.cause === "not_sent" && run.rows[run.stop.place]?.error_code !== "number_to_annul" && html`<button type="button" class="button main" disabled=${going.busy} onClick=${going.run}>${t("Continuar la corrida")}</button>`}
         ${may("full") && ["running", "awaits_uploads", "stopped"].includes(run.status) && html`<button type="button" class="button" onClick=${() => setAsking("abandon")}>${t("Abandonar")}</button>`}
       </div>
-      <${Table} label=${t("Filas")} heads=${[t("Documento"), t("e-NCF"), t("Fila"), t("Estado")]}>${run.rows.map((/** @type {any} */ row) => html`<${Row} key=${`${row.document}${row.encf}`} row=${row} />`)}<//>
+      <${Table} label=${t("Filas")} heads=${[t("Documento"), t("e-NCF"), t("Fila"), t("Estado")]}>${run.rows.map((/** @type {any} */ row) => html`<${Row} key=${`${row.document}${row.row}`} row=${row} />`)}<//>
       ${asking === "abandon" && html`<${Confirm} title=${t("Abandonar la corrida")} yes=${t("Abandonar")} danger close=${() => setAsking("")} action=${() => command("abandon")}><p>${t("No se envía nada más. Lo que está en camino recibe su veredicto.")}</p><//>`}
       ${asking === "confirm-uploads" && html`<${Confirm} title=${t("Confirmar las cargas")} yes=${t("Confirmar")} close=${() => setAsking("")} action=${() => command("confirm-uploads")}><p>${t("El portal muestra todas las facturas cargadas como aceptadas. Ahora se envían las aprobaciones.")}</p><//>`}
     <//>`;
@@ -142,7 +146,7 @@ function Row({ row }) {
   const why = row.row_state === "accepted" && !isConditional ? "" : (row.explanations?.[0]?.fix ?? row.error_message ?? "");
   return html`<tr>
     <td>${DOCUMENTS[row.document] ? t(DOCUMENTS[row.document]) : row.document}</td>
-    <td class="mono">${row.public_id && row.document !== "acecf" ? html`<a href=${to(`/comprobantes/${row.public_id}`)}>${row.encf}</a>` : row.encf}</td>
+    <td class=${row.encf ? "mono" : "muted"}>${row.public_id && row.document !== "acecf" ? html`<a href=${to(`/comprobantes/${row.public_id}`)}>${row.encf ?? typeName(row.ecf_type)}</a>` : (row.encf ?? typeName(row.ecf_type))}</td>
     <td>${row.row}</td>
     <td>${state && html`<span class=${`badge ${state.tone}`}>${t(state.name)}</span>`}${why && html` <small class="muted">${why}</small>`}</td>
   </tr>`;

@@ -7,6 +7,7 @@ import { hint, labelOf, pathOf } from "../findings.js";
 import { applies, body, BUYER, drafted, example, freshDraft, freshLine, isBegun, LINE, NAME, PAYING, ratesOf, REFERENCE, retains, WITH_TAX } from "../forms.js";
 import { html } from "../html.js";
 import { Icon } from "../icons.js";
+import { useRegister } from "../register.js";
 import { go, place, to } from "../router.js";
 import { company, environment, key } from "../session.js";
 import { environmentWords, TYPES, typeName } from "../states.js";
@@ -272,31 +273,8 @@ function Input({ field, context, help, label }) {
 /** @param {{ context: any }} props */
 function Buyer({ context }) {
   const { draft } = context;
-  const rnc = (draft.values[BUYER[0].path] ?? "").replace(/[\s-]/g, "");
-  const wanted = BUYER[0].types.includes(draft.type) && /^(\d{9}|\d{11})$/.test(rnc) ? rnc : "";
-  const [answer, setAnswer] = useState(/** @type {{ of: string, text: string, tone: string } | null} */ (null));
-  const filled = useRef("");
-  useEffect(() => {
-    if (!wanted) return;
-    const control = new AbortController();
-    get("taxauth/rnc/{rnc}", { params: { rnc: wanted }, signal: control.signal }).then(
-      (found) => {
-        const isActive = !found.estado || /^activo$/i.test(found.estado);
-        setAnswer({ of: wanted, text: [found.razon_social, found.estado, found.regimen_pagos].filter(Boolean).join(" · "), tone: isActive ? "" : "warn" });
-        const name = draft.values[NAME] ?? "";
-        if (!name || name === filled.current) {
-          filled.current = found.razon_social;
-          context.set(NAME, found.razon_social);
-        }
-      },
-      (problem) => {
-        if (problem instanceof Problem && problem.status === 404) setAnswer({ of: wanted, text: t("No está en el padrón. Revise los dígitos."), tone: "warn" });
-        // Any other error: the form works without the register, since the dry run validates the number.
-      },
-    );
-    return () => control.abort();
-  }, [wanted]);
-  const help = answer && answer.of === wanted ? html`<span class=${answer.tone}>${answer.text}</span>` : undefined;
+  const rnc = BUYER[0].types.includes(draft.type) ? (draft.values[BUYER[0].path] ?? "") : "";
+  const help = useRegister(rnc, draft.values[NAME] ?? "", (name) => context.set(NAME, name));
   const title = draft.type === "41" || draft.type === "47" ? t("Proveedor") : t("Comprador");
   return html`<${Card} title=${title} aside=${draft.type === "32" && html`<span class="help">${t("Opcional: sin datos es consumidor final.")}</span>`}><div class="fields">
     ${BUYER.filter((field) => applies(field, draft)).map((field) => html`<${Input} key=${field.path} field=${field} context=${context} help=${field.kind === "rnc" ? help : undefined} />`)}</div><//>`;

@@ -311,8 +311,9 @@ async fn two_runs(walk: &mut Walk<'_>, system: &System, company: &Value, caller:
     as_at_its_beginning(&mut begun.body);
     let begun = walk.pin("run-begun", "POST", runs, begun, 201);
     let path = format!("{runs}/{}", begun["run_id"].as_str().unwrap());
-    let command = async |path: &str, what: &str| {
-        let url = format!("{}{path}/{what}", caller.base_url);
+    let url = format!("{}{path}", caller.base_url);
+    let command = async |what: &str| {
+        let url = format!("{url}/{what}");
         caller
             .send(Method::POST, &url, Some(&caller.key), Some(&json!({})))
             .await
@@ -328,7 +329,7 @@ async fn two_runs(walk: &mut Walk<'_>, system: &System, company: &Value, caller:
     };
     reached(&path, "stopped").await;
     let go_on = format!("{path}/continue");
-    let refused = command(&path, "continue").await;
+    let refused = command("continue").await;
     walk.pin("run-row-numbered", "POST", &go_on, refused, 409);
     let stopped = caller.get(path.strip_prefix("/api/v1").unwrap()).await.expect(200);
     assert!(
@@ -343,30 +344,22 @@ async fn two_runs(walk: &mut Walk<'_>, system: &System, company: &Value, caller:
         }),
     )
     .await;
-    let mut continued = command(&path, "continue").await;
+    let mut continued = command("continue").await;
     as_at_its_beginning(&mut continued.body);
     walk.pin("run-continued", "POST", &go_on, continued, 200);
     reached(&path, "finished").await;
     walk.ask_as(caller, "run", Method::GET, &path, None, 200).await;
     walk.ask_as(caller, "runs-listed", Method::GET, runs, None, 200).await;
 
-    // A refused receipt is withdrawn: only a new run can send its row.
-    caller.control(Method::POST, "faults", &refuses).await;
     let form = [("\"idempotency_key\"", b"run-2".as_slice()), form[1]];
     let begun = caller.send_form(runs, &form).await.expect(201);
-    let path = format!("{runs}/{}", begun["run_id"].as_str().unwrap());
-    reached(&path, "stopped").await;
-    let stopped = caller.get(path.strip_prefix("/api/v1").unwrap()).await.expect(200);
-    let receipt = stopped["rows"][0]["public_id"].as_str().unwrap();
-    caller
-        .post(&format!("/ecf/{receipt}/cancel"), &json!({}))
-        .await
-        .expect(200);
-    let refused = command(&path, "continue").await;
-    walk.pin("run-row-withdrawn", "POST", &format!("{path}/continue"), refused, 409);
-    let mut abandoned = command(&path, "abandon").await;
+    let path = format!("{runs}/{}/abandon", begun["run_id"].as_str().unwrap());
+    let url = format!("{}{path}", caller.base_url);
+    let mut abandoned = caller
+        .send(Method::POST, &url, Some(&caller.key), Some(&json!({})))
+        .await;
     as_at_its_beginning(&mut abandoned.body);
-    walk.pin("run-abandoned", "POST", &format!("{path}/abandon"), abandoned, 200);
+    walk.pin("run-abandoned", "POST", &path, abandoned, 200);
 }
 
 /// The rows of a run that is under way change by the second: they are shown as before the first.
