@@ -138,7 +138,9 @@ async fn a_row_that_was_withdrawn_with_its_number_asks_for_a_new_run() {
     assert_eq!(refused["detail"]["code"], "run_row_withdrawn", "{refused}");
     assert_eq!(refused["detail"]["message"], stopped["next"]);
     world.begin("run-2", &small(), None).await.expect(201);
-    world.stack.take_messages(Queue::Certification).await;
+    for queue in [Queue::Certification, Queue::Webhook] {
+        world.stack.take_messages(queue).await;
+    }
 }
 
 #[tokio::test]
