@@ -85,7 +85,7 @@ impl FromForm for BeginRunRequest {
 ///
 /// With a JSON body of `kind` `simulation` the run makes the receipts of step 4 from the company's own data: the required number of
 /// each type, with new numbers from its ranges, and notes on them. With `from_receipts` it takes what the body leaves out of buyer, foreign
-/// buyer and items from the newest accepted receipts of the company in the same environment.
+/// buyer and items from the newest accepted receipts of the company in the same environment, else in TesteCF.
 #[utoipa::path(
     post,
     path = "/api/v1/client/certification/runs",
@@ -147,7 +147,7 @@ pub(crate) async fn begin(
                 true => Own::read(&app.store, scope, now).await?,
                 false => Own::default(),
             };
-            let data = request.data(&company, own, scope.environment)?;
+            let data = request.data(&company, own)?;
             let book = Book::simulated(&data, &criteria).map_err(|unusable| simulate::refused(&unusable))?;
             simulate::has_numbers(&app.store.table, scope, &book, criteria.today).await?;
             let kept = Bytes::from(serde_json::to_vec(&data).map_err(ApiError::internal)?);

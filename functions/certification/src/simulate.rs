@@ -181,7 +181,7 @@ impl SimulationRequest {
     ///
     /// # Errors
     /// 422 when a part is missing in both, or when the company has no address.
-    pub(crate) fn data(self, company: &Company, own: Own, environment: Environment) -> Result<Data, ApiError> {
+    pub(crate) fn data(self, company: &Company, own: Own) -> Result<Data, ApiError> {
         let mut errors = Vec::new();
         let mut missing = |name, message| errors.push(FieldError::new(["body", name], "missing", message));
         let item = |item: ItemRequest| Item {
@@ -193,8 +193,8 @@ impl SimulationRequest {
         let address = self.address.or_else(|| company.address.clone());
         if address.is_none() {
             let message = say!(
-                "the profile of the company has no address: give one",
-                "el perfil de la empresa no tiene dirección: indique una"
+                "the profile of the company has no address: give one, or add it to the profile",
+                "el perfil de la empresa no tiene dirección: indique una, o agréguela al perfil"
             );
             missing("address", message);
         }
@@ -205,16 +205,16 @@ impl SimulationRequest {
         let buyer = given.or(own.buyer);
         if buyer.is_none() {
             let message = say!(
-                "the company has no accepted receipt of type 31 with a buyer in {environment}: give a buyer",
-                "la empresa no tiene en {environment} un comprobante aceptado del tipo 31 con comprador: indique un comprador"
+                "none of the newest accepted receipts of type 31 has a buyer: give one",
+                "ninguno de los comprobantes aceptados más recientes del tipo 31 tiene comprador: indíquelo"
             );
             missing("buyer", message);
         }
         let foreign_buyer = self.foreign_buyer.or(own.foreign_buyer);
         if foreign_buyer.is_none() {
             let message = say!(
-                "the company has no accepted receipt of type 46 with a buyer in {environment}: give a name",
-                "la empresa no tiene en {environment} un comprobante aceptado del tipo 46 con comprador: indique un nombre"
+                "none of the newest accepted receipts of type 46 has a buyer: give the name",
+                "ninguno de los comprobantes aceptados más recientes del tipo 46 tiene comprador: indique el nombre"
             );
             missing("foreign_buyer", message);
         }
@@ -224,8 +224,8 @@ impl SimulationRequest {
         };
         if items.is_empty() {
             let message = say!(
-                "the company has no accepted receipt of type 31 or 32 in {environment} with a line at 18 % or exempt: give items",
-                "la empresa no tiene en {environment} un comprobante aceptado del tipo 31 o 32 con una línea al 18 % o exenta: indique ítems"
+                "none of the newest accepted receipts of types 31 and 32 has a line at 18 % or exempt: give the items",
+                "ninguno de los comprobantes aceptados más recientes de los tipos 31 y 32 tiene una línea al 18 % o exenta: indique los ítems"
             );
             missing("items", message);
         }

@@ -83,6 +83,8 @@ pub(crate) struct StopView {
     /// The reason, as far as it is known.
     #[schema(value_type = Option<String>)]
     message: Option<Spoken>,
+    /// Whether `continue` sends the row again; `next` says what else goes on.
+    can_continue: bool,
 }
 
 /// A row of a workbook.
@@ -144,11 +146,15 @@ impl FullRunView {
         let stop = run.progress.stop.as_ref().map(|stop| {
             let row = usize::try_from(stop.entry).ok().and_then(|place| rows_view.get(place));
             let of_row = || Some(row?.error_message.clone()?.0);
-            let message = stop.words.clone().map(Bilingual::from).or_else(of_row).map(Into::into);
+            let message = stop.words.clone().map(Bilingual::from).or_else(of_row);
             StopView {
                 place: stop.entry,
                 cause: stop.cause.as_str(),
-                message,
+                // A withdrawn receipt asks to annul its number, which the workbooks of CerteCF use again: `next` decides.
+                message: message
+                    .filter(|_| !matches!(numbered, Some(Numbered::Withdrawn(_))))
+                    .map(Into::into),
+                can_continue: is_stopped && stop.cause == StopCause::NotSent && numbered.is_none(),
             }
         });
         Self {
@@ -296,7 +302,7 @@ pub(crate) fn resolve(run: &Run, numbered: Numbered<'_>) -> Bilingual {
         ),
         (RunKind::Data, Environment::CerteCF) => say!(
             "begin a new run with the same workbooks, whose numbers may repeat, and do not annul the number",
-            "inicie otra corrida con los mismos libros, cuyos números pueden repetirse, y no anule el número"
+            "inicie otra corrida con los mismos libros: en CerteCF sus números pueden repetirse, así que no anule el número"
         ),
         (RunKind::Data, _) => say!(
             "begin a new run with workbooks of other numbers, because a number is used once outside of CerteCF",

@@ -305,7 +305,7 @@ export default {
   "La clave ya no sirve: es desconocida, venció o fue revocada.": "The key does not work: it is unknown, expired or revoked.",
   "La contraseña no abre el archivo.": "The password does not open the file.",
   "La nota ya no coincide con el comprobante que modifica.": "The note does not agree any more with the receipt that it modifies.",
-  "La postulación del paso 1 y la declaración jurada del paso 13: descargue el XML del portal, fírmelo aquí y cargue el archivo firmado sin abrirlo con otro programa.": "The application of step 1 and the sworn statement of step 13: download the XML from the portal, sign it here, and upload the signed file without opening it in another program.",
+  "La solicitud del paso 1 y la declaración jurada del paso 13: descargue el XML del portal, fírmelo aquí y cargue el archivo firmado sin abrirlo con otro programa.": "The application of step 1 and the sworn statement of step 13: download the XML from the portal, sign it here, and upload the signed file without opening it in another program.",
   "La que usa ahora": "The one in use now",
   "La reparte este servicio": "This service numbers it",
   "La reparte su sistema": "Your system numbers it",

@@ -2,8 +2,8 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-Q4Y3IBLW.js",
-        include_bytes!("../assets/console/chunk-Q4Y3IBLW.js.gz"),
+        "chunk-IJ3VYEDL.js",
+        include_bytes!("../assets/console/chunk-IJ3VYEDL.js.gz"),
     ),
     (
         "console-OZZ2ZF4P.css",
@@ -14,15 +14,15 @@ pub(crate) const FILES: &[(&str, &[u8])] = &[
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-46C2FHQU.js",
-        include_bytes!("../assets/console/later-46C2FHQU.js.gz"),
+        "later-OHTVATQ2.js",
+        include_bytes!("../assets/console/later-OHTVATQ2.js.gz"),
     ),
     (
-        "main-IE7NTUDJ.js",
-        include_bytes!("../assets/console/main-IE7NTUDJ.js.gz"),
+        "main-G547ZL72.js",
+        include_bytes!("../assets/console/main-G547ZL72.js.gz"),
     ),
     (
-        "words.en-IDQC3PKV.js",
-        include_bytes!("../assets/console/words.en-IDQC3PKV.js.gz"),
+        "words.en-MJDBRA7W.js",
+        include_bytes!("../assets/console/words.en-MJDBRA7W.js.gz"),
     ),
 ];

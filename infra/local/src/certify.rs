@@ -158,8 +158,7 @@ impl Office<'_> {
         if let (Some(newest), false) = (earlier.first(), self.options.again) {
             say(&format!("run {} of these files goes on", newest.run_id))?;
             let run = self.service.run(&newest.run_id).await?;
-            let can_continue = run.status == "stopped" && !run.is_over();
-            let continued = if can_continue {
+            let continued = if run.can_continue() {
                 self.service.command(&run, "continue").await?
             } else {
                 Ok(run)
@@ -228,9 +227,9 @@ impl Office<'_> {
             return Ok(ExitCode::SUCCESS);
         }
         show::stop(&run)?;
-        if run.is_over() || run.status == "abandoned" {
+        if run.begins_anew() {
             say("To send the same in a new run, start the command with --again.")?;
-        } else {
+        } else if run.can_continue() {
             say("Then start the same command; it continues the run.")?;
         }
         Ok(ExitCode::FAILURE)

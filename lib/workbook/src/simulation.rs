@@ -189,7 +189,8 @@ impl Maker<'_> {
     /// come first.
     fn receipt(&self, receipt_type: ReceiptType, kind: Kind, number: u64) -> Planned {
         let place = usize::try_from(number).unwrap_or_default();
-        let cheapest = self.data.items.iter().min_by_key(|item| item.price);
+        let with_itbis = |item: &&Item| item.price.saturating_mul(if item.is_taxed { 118 } else { 100 });
+        let cheapest = self.data.items.iter().min_by_key(with_itbis);
         let item = match kind {
             Kind::Small => cheapest,
             _ => self.data.items.get(place % self.data.items.len().max(1)),

@@ -6,7 +6,7 @@ use ecf::{Document, Monto};
 
 use crate::simulation::Item;
 
-/// Prices from here on, in cents, are in no request either.
+/// A request takes no price from here on, in cents.
 const TOO_DEAR: u64 = 100_000_000_000;
 
 /// The lines of a receipt that a simulation can repeat: taxed with 18 % or exempt, without other taxes. Prices are in

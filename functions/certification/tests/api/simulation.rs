@@ -1,11 +1,11 @@
 //! Simulations: receipts from the company's own data.
 
-use ecf::ReceiptType;
+use ecf::{Environment, ReceiptType};
 use ecf_store::{
-    ReceiptId,
+    ReceiptId, Scope,
     numbers::{NewRange, Numbering},
 };
-use ecf_testkit::Queue;
+use ecf_testkit::{Queue, TestCompany};
 use serde_json::{Value, json};
 
 use crate::{RUNS, World};
@@ -104,8 +104,24 @@ async fn what_a_simulation_is_not_given_is_that_of_accepted_receipts() {
     };
     assert_eq!(missing(&refused), ["buyer", "foreign_buyer", "items"], "{refused:#}");
     assert!(
-        refused["detail"][0]["msg"].as_str().unwrap().contains("CerteCF"),
+        refused["detail"][0]["msg"].as_str().unwrap().contains("type 31"),
         "{refused:#}"
+    );
+
+    let tests = TestCompany {
+        scope: Scope {
+            environment: Environment::TesteCF,
+            ..company.scope
+        },
+        ..company.clone()
+    };
+    let in_tests = stack.signed_receipt(&tests, "E310000000001").await;
+    stack.accept(&in_tests, vec![]).await;
+    let refused = world.simulate(&wanted).await.expect(422);
+    assert_eq!(
+        missing(&refused),
+        ["foreign_buyer"],
+        "TesteCF has the rest: {refused:#}"
     );
 
     let own = stack.signed_receipt(company, "E310000000103").await;

@@ -85,7 +85,7 @@ function Sign() {
   });
   const submit = (/** @type {any} */ event) => (event.preventDefault(), signing.run(event.target));
   return html`<${Card} title=${t("Firmar un XML del portal")}>
-    <p class="muted">${t("La postulación del paso 1 y la declaración jurada del paso 13: descargue el XML del portal, fírmelo aquí y cargue el archivo firmado sin abrirlo con otro programa.")}</p>
+    <p class="muted">${t("La solicitud del paso 1 y la declaración jurada del paso 13: descargue el XML del portal, fírmelo aquí y cargue el archivo firmado sin abrirlo con otro programa.")}</p>
     <form onSubmit=${submit}><div class="fields">
       <${Field} label=${t("Archivo XML")}>${(/** @type {any} */ ids) => html`<input ...${ids} type="file" name="xml" accept=".xml" required onChange=${() => (setSigned(""), signing.clear())} />`}<//>
     </div>
@@ -129,7 +129,7 @@ function One({ id, listed, changed }) {
       <div class="actions left">
         ${["awaits_uploads", "finished"].includes(run.status) && run.rows.some((/** @type {any} */ row) => row.document === "upload") && html`<button type="button" class="button" disabled=${loading.busy} onClick=${loading.run}><${Icon} name="down" />${t("Descargar los archivos")}</button>`}
         ${may("full") && run.status === "awaits_uploads" && html`<button type="button" class="button main" onClick=${() => setAsking("confirm-uploads")}>${t("Confirmar las cargas")}</button>`}
-        ${may("full") && run.stop?.cause === "not_sent" && run.rows[run.stop.place]?.error_code !== "number_to_annul" && html`<button type="button" class="button main" disabled=${going.busy} onClick=${going.run}>${t("Continuar la corrida")}</button>`}
+        ${may("full") && run.stop?.can_continue && html`<button type="button" class="button main" disabled=${going.busy} onClick=${going.run}>${t("Continuar la corrida")}</button>`}
         ${may("full") && ["running", "awaits_uploads", "stopped"].includes(run.status) && html`<button type="button" class="button" onClick=${() => setAsking("abandon")}>${t("Abandonar")}</button>`}
       </div>
       <${Table} label=${t("Filas")} heads=${[t("Documento"), t("e-NCF"), t("Fila"), t("Estado")]}>${run.rows.map((/** @type {any} */ row) => html`<${Row} key=${`${row.document}${row.row}`} row=${row} />`)}<//>

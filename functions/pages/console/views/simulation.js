@@ -19,7 +19,7 @@ export function Simulate({ reload }) {
   const setItem = (/** @type {number} */ at, /** @type {Partial<typeof freshItem>} */ changes) => change({ items: data.items.map((item, index) => (index === at ? { ...item, ...changes } : item)) });
   const help = useRegister(data.rnc, data.name, (name) => change({ name }));
   const beginning = useAction(async () => {
-    const items = data.items.filter(({ name, price }) => !data.own || name || price).map((item) => ({ ...item, price: number(item.price) }));
+    const hasItems = !data.own || data.items.some(({ name, price }) => name || price);
     const buyer = { rnc: data.rnc.replace(/[\s-]/g, ""), name: data.name };
     await send("POST", "client/certification/runs", {
       body: {
@@ -29,7 +29,7 @@ export function Simulate({ reload }) {
         certified_provider: data.provider,
         buyer: data.own && !buyer.rnc && !buyer.name ? undefined : buyer,
         foreign_buyer: data.foreign || undefined,
-        items: items.length ? items : undefined,
+        items: hasItems ? data.items.map((item) => ({ ...item, price: number(item.price) })) : undefined,
       },
     });
     setKey(freshKey());
@@ -37,7 +37,10 @@ export function Simulate({ reload }) {
   });
   const { problem } = beginning;
   const findings = problem instanceof Problem ? problem.findings : [];
-  const errorAt = (/** @type {string} */ path) => findings.find(({ loc }) => loc.slice(1).join("/") === path)?.msg;
+  const errorAt = (/** @type {string} */ path) => findings.find(({ loc }) => {
+    const at = loc.slice(1).join("/");
+    return at === path || (at === "buyer" && path === "buyer/rnc") || (at === "items" && path === "items/0/name");
+  })?.msg;
   /** @param {string} path @param {string} label @param {string} value @param {(value: string) => void} set @param {any} [more] */
   const input = (path, label, value, set, { help, className, ...more } = /** @type {any} */ ({})) => html`<${Field} label=${label} help=${help} class=${className} error=${errorAt(path)}>
     ${(/** @type {any} */ ids) => html`<input ...${ids} ...${more} autocomplete="off" required=${!data.own} value=${value} onInput=${(/** @type {any} */ event) => set(event.target.value)} />`}<//>`;

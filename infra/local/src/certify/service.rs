@@ -17,8 +17,6 @@ const TIME_LIMIT: Duration = Duration::from_secs(60);
 /// How often a request is repeated while the service cannot be reached or is busy.
 const TRIES: u32 = 12;
 const BETWEEN_TRIES: Duration = Duration::from_secs(5);
-/// The error code of a receipt that was withdrawn with its number.
-const NUMBER_TO_ANNUL: &str = "number_to_annul";
 const RUNS: &str = "/client/certification/runs";
 
 /// A client that gives up after a minute.
@@ -65,6 +63,7 @@ pub(super) struct Stop {
     pub(super) place: usize,
     pub(super) cause: String,
     pub(super) message: Option<String>,
+    pub(super) can_continue: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -169,13 +168,14 @@ impl Row {
 }
 
 impl Run {
-    /// Whether only a new run goes on: the authority resets the step, or the receipt of the row was withdrawn.
-    pub(super) fn is_over(&self) -> bool {
-        self.stop.as_ref().is_some_and(|stop| {
-            let row = self.rows.get(stop.place);
-            let code = row.and_then(|row| row.error_code.as_deref());
-            stop.cause == "rejected" || code == Some(NUMBER_TO_ANNUL)
-        })
+    /// Whether `continue` sends the row again that stopped the run.
+    pub(super) fn can_continue(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop.can_continue)
+    }
+
+    /// Whether the same rows may be sent in a new run at once.
+    pub(super) fn begins_anew(&self) -> bool {
+        self.status == "abandoned" || self.stop.as_ref().is_some_and(|stop| stop.cause == "rejected")
     }
 }
 
