@@ -75,7 +75,6 @@ pub(super) struct Row {
     pub(super) row_state: String,
     pub(super) status: Option<String>,
     pub(super) track_id: Option<String>,
-    pub(super) error_code: Option<String>,
     pub(super) error_message: Option<String>,
     pub(super) explanations: Vec<Explanation>,
 }
