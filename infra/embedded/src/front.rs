@@ -2,8 +2,10 @@
 //!
 //! The JSON services are named in `X-Amz-Target`; a request without this header is for S3.
 
+use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::{Request, Response};
 use http_body_util::{BodyExt, Limited};
@@ -23,6 +25,7 @@ use crate::clock::Pace;
 use crate::data_dir::DataDir;
 use crate::dynamodb::DynamoDb;
 use crate::faults::{Faults, Lost};
+use crate::latency::Latency;
 use crate::s3::S3;
 use crate::secrets::Secrets;
 use crate::sqs::Sqs;
@@ -33,6 +36,7 @@ pub(crate) struct Services {
     s3: S3,
     secrets: Secrets,
     sqs: Sqs,
+    latency: Latency,
     faults: Faults,
     calls: Calls,
 }
@@ -43,6 +47,7 @@ impl Services {
         data_dir: &DataDir,
         endpoint_url: &str,
         pace: Pace,
+        latency: Latency,
         faults: Faults,
         calls: Calls,
         stopping: watch::Receiver<bool>,
@@ -52,6 +57,7 @@ impl Services {
             s3: S3::open(data_dir)?,
             secrets: Secrets::open(data_dir)?,
             sqs: Sqs::open(data_dir, endpoint_url, pace, stopping)?,
+            latency,
             faults,
             calls,
         }))
@@ -62,9 +68,17 @@ impl Services {
         self.sqs.release_in_flight()
     }
 
+    pub(crate) fn oldest_messages(&self) -> BTreeMap<String, Duration> {
+        self.sqs.oldest_messages()
+    }
+
     /// The response, unless a fault loses it: then the connection closes without one.
     async fn answer_or_lose(&self, request: Request<Incoming>) -> Result<Response<Body>, Lost> {
         self.calls.count(request.method(), request.headers());
+        let latency = self.latency.of(request.method(), request.headers());
+        if !latency.is_zero() {
+            tokio::time::sleep(latency).await;
+        }
         let fault = self.faults.next(request.headers());
         fault.meet(request, |request| self.answer(request)).await
     }

@@ -23,6 +23,7 @@ mod data_dir;
 mod dynamodb;
 mod faults;
 mod front;
+mod latency;
 mod s3;
 mod secrets;
 mod sqlite;
@@ -31,6 +32,7 @@ mod sqs;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::runtime::Runtime;
@@ -43,6 +45,7 @@ use crate::data_dir::DataDir;
 pub use crate::faults::FaultRate;
 use crate::faults::Faults;
 use crate::front::Services;
+pub use crate::latency::Latency;
 
 /// The account that owns every queue, secret and bucket.
 pub(crate) const ACCOUNT_ID: &str = "000000000000";
@@ -71,6 +74,8 @@ pub struct Options {
     pub release_in_flight: bool,
     /// The speed of the queues' delays.
     pub pace: Pace,
+    /// How long each call takes, in real time at any pace.
+    pub latency: Latency,
 }
 
 /// Why the services could not start.
@@ -111,6 +116,8 @@ pub struct Embedded {
     server: Option<JoinHandle<()>>,
     faults: Faults,
     calls: Calls,
+    /// The server owns them: their databases close on its threads.
+    services: Weak<Services>,
     stop: watch::Sender<bool>,
     // Declared after `stop`, so that a drop signals the services before it ends their threads.
     threads: Threads,
@@ -141,11 +148,12 @@ impl Embedded {
         let threads = Threads::start()?;
         let (stop, stopping) = watch::channel(false);
         let (faults, calls) = (Faults::default(), Calls::default());
-        let server = threads.run(|runtime| {
+        let (server, services) = threads.run(|runtime| {
             let services = Services::open(
                 &data_dir,
                 &endpoint_url,
                 options.pace,
+                options.latency,
                 faults.clone(),
                 calls.clone(),
                 stopping.clone(),
@@ -155,13 +163,15 @@ impl Embedded {
             }
             let listener =
                 tokio::net::TcpListener::from_std(listener).map_err(|source| StartError::Listen { port, source })?;
-            Ok(runtime.spawn(front::serve(listener, services, stopping)))
+            let shared = Arc::downgrade(&services);
+            Ok((runtime.spawn(front::serve(listener, services, stopping)), shared))
         })?;
         Ok(Embedded {
             endpoint_url,
             server: Some(server),
             faults,
             calls,
+            services,
             stop,
             threads,
             _data_dir: data_dir,
@@ -181,6 +191,13 @@ impl Embedded {
     /// The number of requests since the start, by service and operation (`DynamoDB UpdateItem`, `S3 PUT`).
     pub fn calls(&self) -> BTreeMap<String, u64> {
         self.calls.so_far()
+    }
+
+    /// How long the oldest message of each queue has waited since it became visible, in the time of [`Options::pace`]. A
+    /// queue without a visible message is omitted. Messages that a function is working on do not count.
+    pub fn oldest_messages(&self) -> BTreeMap<String, Duration> {
+        let services = self.services.upgrade();
+        services.map(|services| services.oldest_messages()).unwrap_or_default()
     }
 
     /// Waits up to two seconds for the open requests, then stops.

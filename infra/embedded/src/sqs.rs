@@ -10,6 +10,9 @@ mod queues;
 mod receipts;
 mod redrive;
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
 use rusqlite::Transaction;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -89,6 +92,21 @@ impl Sqs {
             service: SCHEMA.service,
             source,
         })
+    }
+
+    /// How long the oldest visible message of each queue has waited.
+    pub(crate) fn oldest_messages(&self) -> BTreeMap<String, Duration> {
+        let now = self.pace.now();
+        match self.db.read(|tx| messages::oldest(tx, now)) {
+            Ok(oldest) => oldest
+                .into_iter()
+                .map(|(queue, since)| (queue, since.until(now)))
+                .collect(),
+            Err(error) => {
+                tracing::warn!(%error, "the ages of messages cannot be read");
+                BTreeMap::new()
+            }
+        }
     }
 
     pub(crate) async fn call(&self, operation: &str, body: &[u8]) -> Result<Value, AwsError> {

@@ -21,6 +21,7 @@ use futures::StreamExt as _;
 use serde_json::Value;
 
 use self::answer::{Own, http_answer};
+use crate::invocations::{Meter, OfFunction};
 use crate::routes::RouteTable;
 
 /// Upper bound of a body at the gateway. The service's own limit is lower and enforced by the functions.
@@ -43,6 +44,7 @@ struct Shared {
 
 struct Mount {
     name: String,
+    metered: OfFunction,
     router: Router,
     /// The function's timeout.
     timeout: Duration,
@@ -52,7 +54,7 @@ struct Mount {
 
 impl Gateway {
     /// Builds the gateway from the template's API and the functions with routes, each with its mounted router.
-    pub(crate) fn new(api: &Api, mounted: Vec<(&Function, Router)>) -> Self {
+    pub(crate) fn new(api: &Api, mounted: Vec<(&Function, Router)>, meter: &Meter) -> Self {
         let mut routes = RouteTable::default();
         let mut functions = Vec::new();
         for (function, router) in mounted {
@@ -61,6 +63,7 @@ impl Gateway {
             }
             functions.push(Mount {
                 name: function.name.clone(),
+                metered: meter.of(&function.name),
                 router,
                 timeout: function.timeout,
                 streams: function.routes.iter().any(|route| route.streams),
@@ -127,7 +130,8 @@ pub(crate) async fn serve(State(gateway): State<Gateway>, request: Request) -> R
 async fn invoke(function: &Mount, event: Value, uri: &Uri) -> Result<Value, Own> {
     let path = uri.path();
     let event = of_lambda(function, event, path)?;
-    let mut invocation = tokio::spawn(ecf_runtime::answer(function.router.clone(), event));
+    let (metered, router) = (function.metered.clone(), function.router.clone());
+    let mut invocation = tokio::spawn(async move { metered.measure(0, ecf_runtime::answer(router, event)).await });
     let limit = function.timeout.min(GATEWAY_TIME_LIMIT);
     match tokio::time::timeout(limit, &mut invocation).await {
         Ok(Ok(answer)) => serde_json::to_value(answer).map_err(|error| {

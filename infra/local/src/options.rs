@@ -148,6 +148,9 @@ pub struct RunOptions {
     /// Let this percentage of AWS calls fail, be throttled, get lost or come late
     #[arg(long, value_name = "PERCENT[:SEED]", value_parser = fault_rate)]
     pub aws_faults: Option<FaultRate>,
+    /// Let each AWS call take as long as assumed for a deployment: 5 to 30 ms, in real time at any speed
+    #[arg(long)]
+    pub aws_latency: bool,
 }
 
 impl Default for RunOptions {
@@ -161,6 +164,7 @@ impl Default for RunOptions {
             speed: None,
             key_rate: None,
             aws_faults: None,
+            aws_latency: false,
         }
     }
 }
@@ -239,6 +243,7 @@ mod tests {
             "7",
             "--aws-faults",
             "5:42",
+            "--aws-latency",
         ]);
         let options = RunOptions {
             port: 0,
@@ -249,6 +254,7 @@ mod tests {
             speed: NonZeroU32::new(60),
             key_rate: Some(7),
             aws_faults: Some(FaultRate { percent: 5, seed: 42 }),
+            aws_latency: true,
         };
         let arguments = Arguments {
             options,

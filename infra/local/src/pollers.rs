@@ -9,6 +9,7 @@ use ecf_stack::QueueSource;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::invocations::OfFunction;
 use crate::mounted::QueueFunction;
 
 /// A queue and the function that the template connects to it.
@@ -21,10 +22,17 @@ pub(crate) struct Mapping {
     /// The function's timeout.
     timeout: Duration,
     function: QueueFunction,
+    metered: OfFunction,
 }
 
 impl Mapping {
-    pub(crate) fn new(queue_url: String, source: &QueueSource, timeout: Duration, function: QueueFunction) -> Self {
+    pub(crate) fn new(
+        queue_url: String,
+        source: &QueueSource,
+        timeout: Duration,
+        function: QueueFunction,
+        metered: OfFunction,
+    ) -> Self {
         Self {
             queue_url,
             queue_name: source.queue.clone(),
@@ -32,6 +40,7 @@ impl Mapping {
             partial_failures: source.partial_failures,
             timeout,
             function,
+            metered,
         }
     }
 }
@@ -82,7 +91,8 @@ async fn process(sqs: &Client, mapping: &Mapping, messages: &[Message]) {
             return;
         }
     };
-    let Ok(response) = tokio::time::timeout(mapping.timeout, (mapping.function)(event)).await else {
+    let invocation = mapping.metered.measure(messages.len(), (mapping.function)(event));
+    let Ok(response) = tokio::time::timeout(mapping.timeout, invocation).await else {
         tracing::error!(queue = %mapping.queue_name, "a batch was ended at the function's time limit; it comes back");
         return;
     };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use ecf_embedded::Embedded;
+use ecf_embedded::{Embedded, Latency};
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, allow_origins};
 use ecf_simulator::Simulator;
@@ -23,6 +23,7 @@ use crate::authority::Authority;
 use crate::demo::Demo;
 use crate::folder::StateFolder;
 use crate::front::{self, Gateway};
+use crate::invocations::{Invocations, Meter};
 use crate::lapse::Lapse;
 use crate::mounted::{Mounted, mount};
 use crate::options::RunOptions;
@@ -88,6 +89,7 @@ pub struct Local {
     provisioned: Provisioned,
     portal: Option<String>,
     embedded: Embedded,
+    meter: Meter,
     /// Pollers and timers.
     work: Tasks,
     /// The gateway and the simulator on the one port. Open batches still need them.
@@ -131,6 +133,11 @@ impl Local {
             // The pollers that received these messages ended with the last run.
             release_in_flight: true,
             pace: lapse.pace(),
+            latency: if options.aws_latency {
+                Latency::ASSUMED
+            } else {
+                Latency::default()
+            },
         })
         .await?;
         let config = ecf_store::local_config(embedded.endpoint_url());
@@ -149,6 +156,7 @@ impl Local {
         write_environment(&folder, embedded.endpoint_url(), &stack, &provisioned)?;
 
         let (mut work, mut http) = (Tasks::default(), Tasks::default());
+        let meter = Meter::default();
         let mut routed = Vec::new();
         for function in &stack.functions {
             let variables = provisioned.environment_of(&function.name).cloned().unwrap_or_default();
@@ -166,7 +174,9 @@ impl Local {
                 Mounted::Queue(worker) => {
                     for source in &function.queues {
                         let url = provisioned.queue_url(&source.queue).unwrap_or_default().to_owned();
-                        let mapping = Mapping::new(url, source, lapse.time_limit(function.timeout), worker.clone());
+                        let metered = meter.of(&function.name);
+                        let limit = lapse.time_limit(function.timeout);
+                        let mapping = Mapping::new(url, source, limit, worker.clone(), metered);
                         for _ in 0..POLLERS {
                             let poller = pollers::poll(clients.sqs.clone(), mapping.clone(), work.stop.clone());
                             work.running.spawn(poller);
@@ -178,7 +188,8 @@ impl Local {
                 Mounted::Timed(timed) => {
                     for schedule in &function.schedules {
                         let stop = work.stop.clone();
-                        let timer = timers::run(function.name.clone(), lapse.sleep(schedule.rate), timed.clone(), stop);
+                        let every = lapse.sleep(schedule.rate);
+                        let timer = timers::run(meter.of(&function.name), every, timed.clone(), stop);
                         work.running.spawn(timer);
                     }
                 }
@@ -187,7 +198,7 @@ impl Local {
         let simulator = simulator(&folder, clock.clone())?;
         let gateway = Router::new()
             .fallback(front::serve)
-            .with_state(Gateway::new(&stack.api, routed));
+            .with_state(Gateway::new(&stack.api, routed, &meter));
         let app = Router::new().nest(SIMULATOR_PATH, simulator).fallback_service(gateway);
         let stopped = http.stop.clone();
         http.running.spawn(async move {
@@ -212,6 +223,7 @@ impl Local {
             provisioned,
             portal: options.portal.clone(),
             embedded,
+            meter,
             work,
             http,
             _folder: folder,
@@ -246,6 +258,16 @@ impl Local {
     /// The number of calls of each AWS operation since the start.
     pub fn aws_calls(&self) -> BTreeMap<String, u64> {
         self.embedded.calls()
+    }
+
+    /// The invocations of each function since the start.
+    pub fn invocations(&self) -> BTreeMap<String, Invocations> {
+        self.meter.so_far()
+    }
+
+    /// How long the oldest waiting message of each queue has waited, in the time of [`Local::clock`].
+    pub fn oldest_messages(&self) -> BTreeMap<String, Duration> {
+        self.embedded.oldest_messages()
     }
 
     /// The names of the template's resources in this system.

@@ -4,12 +4,12 @@
 use std::{
     error::Error,
     fmt,
-    io::{IsTerminal, stderr},
+    io::{IsTerminal, stderr, stdout},
 };
 
 use tracing_subscriber::{
     filter::{LevelFilter, ParseError, Targets},
-    fmt::format::FmtSpan,
+    fmt::MakeWriter,
     layer::SubscriberExt as _,
     util::SubscriberInitExt as _,
 };
@@ -28,16 +28,13 @@ pub fn init() {
 pub fn init_with(default: &str) {
     let wanted = Env::process().optional("RUST_LOG").ok().flatten();
     let (filter, misunderstood) = selected(wanted.as_deref(), default);
-    let builder = tracing_subscriber::fmt()
-        .with_max_level(LevelFilter::TRACE)
-        .with_span_events(FmtSpan::NONE);
     let in_lambda = matches!(Env::process().optional(LAMBDA_MARK), Ok(Some(_)));
     let installed = if in_lambda {
-        let lines = builder.json().flatten_event(true).with_current_span(true);
-        lines.with_span_list(false).finish().with(filter).try_init()
+        json_lines(filter, stdout).try_init()
     } else {
         // Colours only on a terminal; a file or a pipe gets plain text.
-        let lines = builder.with_ansi(stderr().is_terminal()).with_writer(stderr);
+        let lines = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE);
+        let lines = lines.with_ansi(stderr().is_terminal()).with_writer(stderr);
         lines.finish().with(filter).try_init()
     };
     if let Err(error) = installed {
@@ -46,6 +43,16 @@ pub fn init_with(default: &str) {
     if let Some(error) = misunderstood {
         tracing::warn!(RUST_LOG = wanted, %error, expected = "levels and targets, as info,ecf_taxauth=debug", "logging as without RUST_LOG");
     }
+}
+
+/// The log output of a function in Lambda, on another writer.
+pub fn json_lines<W>(filter: Targets, writer: W) -> impl tracing::Subscriber + Send + Sync + 'static
+where
+    W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
+{
+    let lines = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).json();
+    let lines = lines.flatten_event(true).with_current_span(true).with_span_list(false);
+    lines.with_writer(writer).finish().with(filter)
 }
 
 /// The filter, and the error of a filter that does not parse. Such a filter is ignored: a typing error must not silence

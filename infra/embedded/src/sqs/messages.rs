@@ -229,6 +229,13 @@ pub(crate) fn release_in_flight(tx: &Transaction<'_>, now: Millis) -> rusqlite::
     Ok(())
 }
 
+/// Since when the oldest visible message of each queue is visible.
+pub(crate) fn oldest(tx: &Transaction<'_>, now: Millis) -> rusqlite::Result<Vec<(String, Millis)>> {
+    tx.prepare_cached("SELECT queue, min(visible_at) FROM messages WHERE visible_at <= ?1 GROUP BY queue")?
+        .query_map([now.0], |row| Ok((row.get(0)?, Millis(row.get(1)?))))?
+        .collect()
+}
+
 /// The number of visible, in-flight and delayed messages.
 pub(crate) fn counts(tx: &Transaction<'_>, queue: &Queue, now: Millis) -> Result<[(&'static str, i64); 3], AwsError> {
     expire(tx, queue, now)?;
@@ -268,6 +275,8 @@ mod tests {
             for at in [NOON, NOON.plus_seconds(1)] {
                 send(tx, from_value(json!({"QueueUrl": "jobs", "MessageBody": "x"}))?, at)?;
             }
+            assert_eq!(oldest(tx, NOON.plus_seconds(9))?, [("jobs".to_owned(), NOON)]);
+            assert!(oldest(tx, NOON.plus_seconds(-1))?.is_empty());
             let left = |now| counts(tx, &queue, now).map(|[(_, visible), ..]| visible);
             assert_eq!(left(NOON.plus_seconds(59))?, 2);
             assert_eq!(left(NOON.plus_seconds(60))?, 1);

@@ -35,7 +35,11 @@ fn gateway(timeout: Duration) -> Router {
             }),
         )
         .fallback(any(echo));
-    let gateway = Gateway::new(&stack.api, vec![(&issuing, function)]);
+    let gateway = Gateway::new(
+        &stack.api,
+        vec![(&issuing, function)],
+        &crate::invocations::Meter::default(),
+    );
     Router::new().fallback(serve).with_state(gateway)
 }
 

@@ -16,6 +16,7 @@ mod faults;
 mod issuing;
 mod keys;
 mod limits;
+mod load;
 mod million;
 mod notes;
 mod numbers;
