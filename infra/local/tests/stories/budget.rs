@@ -209,7 +209,10 @@ impl Cost {
 async fn a_receipt_stays_within_its_budget() {
     let line = Line::start().await;
     line.issue("31", None).await.is_within("type 31, the first of all", 1);
-    line.issue("31", Some("order 2"))
+    line.issue("31", None)
+        .await
+        .is_within("type 31 later on the same day", 1);
+    line.issue("31", Some("order 3"))
         .await
         .is_within("type 31 with an external id", 1);
 }
@@ -220,7 +223,10 @@ async fn a_receipt_that_goes_as_a_summary_stays_within_its_budget() {
     line.issue("32", None)
         .await
         .is_within("type 32 as a summary, the first of all", 2);
-    line.issue("32", Some("order 2"))
+    line.issue("32", None)
+        .await
+        .is_within("type 32 as a summary later on the same day", 2);
+    line.issue("32", Some("order 3"))
         .await
         .is_within("type 32 as a summary with an external id", 2);
 }
