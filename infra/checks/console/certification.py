@@ -81,7 +81,7 @@ def simulation(page, console, api_key):
     page.get_by_label("Con un proveedor certificado").check()
     begin = page.get_by_role("button", name="Iniciar la simulación")
     begin.click()
-    expect(page.get_by_text("indique un nombre").first).to_be_visible()
+    expect(page.get_by_text("indique el nombre").first).to_be_visible()
     accessible(page, "findings in a simulation")
     page.get_by_label("RNC o cédula").fill("101-67291-9")
     expect(page.get_by_label("Nombre o razón social")).to_have_value(BUYER)
