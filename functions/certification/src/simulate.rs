@@ -38,7 +38,7 @@ pub(crate) struct SimulationRequest {
     #[schema(max_length = 100)]
     address: Option<String>,
     /// Takes what is left out of `buyer`, `foreign_buyer` and `items` from the newest accepted receipts of the company in the
-    /// environment: of types 31, 46, and 31 or else 32. Without it all three are required. Rows of runs do not count.
+    /// environment, else in TesteCF: of types 31, 46, and 31 and 32. Without it all three are required. Rows of runs do not count.
     #[schema(value_type = Option<bool>, default = false)]
     pub(crate) from_receipts: bool,
     buyer: Option<BuyerRequest>,
