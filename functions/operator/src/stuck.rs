@@ -1,4 +1,4 @@
-//! Receipts that are not final, over all companies, from the due index: what waits where, and what waits too long.
+//! Receipts that are not final, of all companies or one, from the due index: what waits where, and what waits too long.
 //!
 //! Each command reads a bounded part of the index; `next` in the answer is `at` of the next command. A receipt that
 //! should be on the index and is not is found by the consistency check (`not_due`).
@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use ecf_store::{
-    Receipt, ReceiptId, Scope,
-    due::{DuePlace, DueRecord},
+    CompanyId, Receipt, ReceiptId, Scope,
+    due::{DueEntry, DuePlace, DueRecord},
     receipts::Awaited,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -29,6 +29,8 @@ const OVERDUE: SignedDuration = SignedDuration::from_mins(10);
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FindStuck {
+    /// Only records of this company.
+    company: Option<CompanyId>,
     /// Where the part begins: `next` of the last answer.
     at: Option<DuePlace>,
     limit: Option<usize>,
@@ -40,7 +42,8 @@ pub(crate) async fn find(app: &App, command: FindStuck) -> Result<Value, Operato
     let mut ids: Vec<(Scope, ReceiptId)> = Vec::new();
     let mut other: BTreeMap<&str, u64> = BTreeMap::new();
     let mut overdue = 0_u64;
-    for entry in &part.entries {
+    let is_sought = |entry: &&DueEntry| command.company.is_none_or(|company| entry.scope.company == company);
+    for entry in part.entries.iter().filter(is_sought) {
         overdue += u64::from(now.duration_since(entry.at) > OVERDUE);
         match entry.record {
             DueRecord::Receipt(id) => ids.push((entry.scope, id)),

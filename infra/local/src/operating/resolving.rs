@@ -11,13 +11,14 @@ const TAKE_AN_RNC: [&str; 2] = ["list_companies", "create_company"];
 const TAKE_A_RECEIPT: [&str; 4] = ["show_receipt", "requeue_receipt", "retry_failed", "resolve_outcome"];
 
 /// Commands that only read. The others do not choose among companies or receipts.
-const READ: [&str; 9] = [
+const READ: [&str; 10] = [
     "show_company",
     "list_api_keys",
     "list_ranges",
     "list_certificates",
     "list_webhooks",
     "find_receipts",
+    "find_stuck",
     "examine_company",
     "show_receipt",
     "check",

@@ -95,6 +95,9 @@ pub enum Task {
     Stuck {
         #[command(flatten)]
         #[serde(flatten)]
+        company: AnyCompany,
+        #[command(flatten)]
+        #[serde(flatten)]
         parts: Parts,
     },
     /// Show whether calls to the tax authority are held

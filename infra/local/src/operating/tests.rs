@@ -21,6 +21,7 @@ const LINES: &[&str] = &[
     "certificates --expiring 30",
     r#"webhooks --failing --at {"partition":3,"after":null}"#,
     "stuck",
+    "stuck --company ID",
     "authority",
     "check --rnc 131000013 --environment ecf --from 2026-11-01 --to 2026-11-30 --repair-counters",
     "create-company --rnc 131000013 --name N --email e@x.do --environment TesteCF --verified",
