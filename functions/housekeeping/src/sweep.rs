@@ -9,8 +9,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ecf_store::{
-    JobQueue, StoreError,
-    due::{DueEntry, DueRecord, SHARDS},
+    JobQueue, Scope, StoreError,
+    due::{Due, DueEntry, DueRecord, SHARDS},
 };
 use futures::future::join_all;
 use futures::{StreamExt, stream};
@@ -71,13 +71,12 @@ pub(crate) async fn run(app: &App, round: &Round<'_>) -> Result<(), StoreError> 
 async fn look(app: &App, failures: &Failures, now: Timestamp) -> (Vec<DueEntry>, bool) {
     let mut is_partial = false;
     let mut due = Vec::new();
-    for found in all_shards(failures, |shard| ends(app, shard, now)).await {
+    for found in all_shards(failures, |shard| ends(app, failures, shard, now)).await {
         due.extend(found.0);
         is_partial |= found.1;
     }
-    let failed = failures.records();
-    let mut seen = HashSet::new();
-    due.retain(|entry| !failed.contains(&entry.record) && seen.insert((entry.scope, entry.record)));
+    let mut seen = failures.records();
+    due.retain(|entry| seen.insert((entry.scope, entry.record)));
     due.sort_by_key(|entry| entry.at);
     (round_robin(due, |entry| entry.scope.company), is_partial)
 }
@@ -90,7 +89,7 @@ async fn fresh(app: &App, failures: &Failures, from: Timestamp, now: Timestamp) 
         return Vec::new();
     }
     let found = all_shards(failures, |shard| app.table.due_latest(shard, from, now, REACH)).await;
-    found.into_iter().flatten().collect()
+    found.into_iter().flat_map(|due| failures.readable(due)).collect()
 }
 
 async fn all_shards<T, F>(failures: &Failures, read: impl Fn(u8) -> F) -> Vec<T>
@@ -109,14 +108,16 @@ where
     answers.collect()
 }
 
-/// The oldest entries of a shard, and the newest ones when the backlog exceeds [`REACH`].
-async fn ends(app: &App, shard: u8, now: Timestamp) -> Result<(Vec<DueEntry>, bool), StoreError> {
-    let mut due = app.table.due_now(shard, now, REACH).await?;
-    let Some(last) = due.last().map(|entry| entry.at).filter(|_| due.len() >= REACH) else {
-        return Ok((due, false));
-    };
-    due.extend(app.table.due_latest(shard, last, now, REACH).await?);
-    Ok((due, true))
+/// The oldest entries of a shard, and the newest ones when the backlog exceeds [`REACH`]; whether it does.
+async fn ends(app: &App, failures: &Failures, shard: u8, now: Timestamp) -> Result<(Vec<DueEntry>, bool), StoreError> {
+    let oldest = app.table.due_now(shard, now, REACH).await?;
+    let is_partial = oldest.read >= REACH;
+    let mut due = failures.readable(oldest);
+    if let Some(last) = due.last().filter(|_| is_partial) {
+        let latest = app.table.due_latest(shard, last.at, now, REACH).await?;
+        due.extend(failures.readable(latest));
+    }
+    Ok((due, is_partial))
 }
 
 struct Served {
@@ -218,7 +219,7 @@ fn queues_of(entry: &DueEntry) -> Vec<JobQueue> {
 #[derive(Default)]
 struct Failures {
     first: Mutex<Option<StoreError>>,
-    records: Mutex<HashSet<DueRecord>>,
+    records: Mutex<HashSet<(Scope, DueRecord)>>,
 }
 
 impl Failures {
@@ -227,11 +228,22 @@ impl Failures {
     }
 
     fn of(&self, entry: &DueEntry, error: StoreError) {
-        self.records.lock().expect("nobody panics with it").insert(entry.record);
+        let mut records = self.records.lock().expect("nobody panics with it");
+        records.insert((entry.scope, entry.record));
         self.first(error);
     }
 
-    fn records(&self) -> HashSet<DueRecord> {
+    /// The entries that could be read.
+    fn readable(&self, due: Due) -> Vec<DueEntry> {
+        if let Some(error) = due.unreadable {
+            let count = due.read - due.entries.len();
+            tracing::error!(count, error = %ecf_runtime::telemetry::chain(&error), "entries that this version cannot read wait an hour");
+            self.first(error);
+        }
+        due.entries
+    }
+
+    fn records(&self) -> HashSet<(Scope, DueRecord)> {
         self.records.lock().expect("nobody panics with it").clone()
     }
 

@@ -50,6 +50,9 @@ pub(crate) async fn find(app: &App, command: FindStuck) -> Result<Value, Operato
             other_record => *other.entry(kind(other_record)).or_default() += 1,
         }
     }
+    if part.unreadable > 0 {
+        other.insert("unreadable", part.unreadable as u64);
+    }
     let receipts = app.table.receipts_of_all(&ids).await?;
     let mut waiting: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
     let mut stuck = Vec::new();
@@ -61,7 +64,7 @@ pub(crate) async fn find(app: &App, command: FindStuck) -> Result<Value, Operato
         stuck.extend(row(app, receipt, now));
     }
     Ok(json!({
-        "entries": part.entries.len(), "waiting": waiting, "other": other, "overdue": overdue, "stuck": stuck,
+        "entries": part.entries.len() + part.unreadable, "waiting": waiting, "other": other, "overdue": overdue, "stuck": stuck,
         "next": part.next,
     }))
 }

@@ -1,5 +1,7 @@
 //! Receipts in the state that `issuing` leaves: signed, content in the bucket, record and number lock in the table.
 
+use std::collections::HashMap;
+
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::messages::Rfce;
 use ecf::{Amounts, Draft, Encf, Fecha, FechaHora, Node, Numbered, ReceiptState, ReceiptType};
@@ -155,6 +157,24 @@ impl TestStack {
             .condition_expression("attribute_exists(pk)")
             .expression_attribute_values(":nonsense", AttributeValue::S("nonsense".to_owned()));
         request.send().await.expect("the record is where the store keeps it");
+    }
+
+    /// Writes due records of a kind that only a later version knows.
+    pub async fn write_unknown_due(&self, shard: u8, at: Timestamp, count: usize) {
+        for number in 0..count {
+            let item = [
+                ("pk", format!("novelty#{shard}.{number}")),
+                ("sk", "n".to_owned()),
+                ("dp", format!("due#{shard}")),
+                ("ds", format!("{at:.3}")),
+            ];
+            let item = item.map(|(name, value)| (name.to_owned(), AttributeValue::S(value)));
+            let request = self.clients().dynamodb.put_item();
+            let request = request
+                .table_name(self.provisioned().table_name())
+                .set_item(Some(HashMap::from(item)));
+            request.send().await.expect("the table takes any item");
+        }
     }
 }
 

@@ -151,7 +151,7 @@ async fn a_lost_job_is_found_on_the_due_index() {
     let later = world.stack.clock().now() + jiff::SignedDuration::from_mins(3);
     let mut due = Vec::new();
     for shard in 0..ecf_store::due::SHARDS {
-        due.extend(world.stack.table().due_now(shard, later, 10).await.unwrap());
+        due.extend(world.stack.table().due_now(shard, later, 10).await.unwrap().entries);
     }
     let records: Vec<_> = due.iter().map(|entry| format!("{:?}", entry.record)).collect();
     let run = format!("Run(RunId({}))", begun["run_id"].as_str().unwrap());

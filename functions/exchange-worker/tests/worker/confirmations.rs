@@ -48,7 +48,7 @@ impl World {
     async fn due(&self, at: Timestamp) -> Vec<DueRecord> {
         let mut due = Vec::new();
         for shard in 0..SHARDS {
-            let entries = self.stack.table().due_now(shard, at, 10).await.unwrap();
+            let entries = self.stack.table().due_now(shard, at, 10).await.unwrap().entries;
             let records = entries.into_iter().map(|entry| entry.record);
             due.extend(records.filter(|record| matches!(record, DueRecord::Inbox(_))));
         }

@@ -288,7 +288,7 @@ async fn an_attempt_that_died_is_found_on_the_due_index() {
     assert!(!table.claim_delivery(&receipt, now, until).await.unwrap());
     let mut due = Vec::new();
     for shard in 0..SHARDS {
-        due.extend(table.due_now(shard, until, 10).await.unwrap());
+        due.extend(table.due_now(shard, until, 10).await.unwrap().entries);
     }
     let found: Vec<_> = due.iter().map(|entry| entry.record).collect();
     assert_eq!(found, [DueRecord::Receipt(receipt.public_id)]);

@@ -98,6 +98,26 @@ async fn the_older_a_receipt_the_less_often_it_is_queued() {
     assert_eq!(ages, [10, 20, 30, 45, 68, 102, 153]);
 }
 
+/// A later version that was taken back leaves entries that this one does not know.
+#[tokio::test]
+async fn entries_of_a_later_version_are_told_each_hour_and_hide_no_receipt() {
+    let world = World::start().await;
+    let signed = world.signed("E310000000001").await;
+    for shard in 0..SHARDS {
+        world.stack.write_unknown_due(shard, world.now(), 2).await;
+    }
+    world.advance(TEN_MINUTES);
+    let told = run(&world.app).await.unwrap_err().to_string();
+    assert!(told.contains("novelty#"), "{told}");
+    assert_eq!(world.submissions().await, [send_job(&signed)]);
+
+    world.stack.calls().reset();
+    run(&world.app).await.unwrap();
+    assert_eq!(world.stack.calls().units().write, 0.0);
+    world.advance(SignedDuration::from_hours(1));
+    run(&world.app).await.unwrap_err();
+}
+
 #[tokio::test]
 async fn each_environment_has_its_queue() {
     for environment in [ecf::Environment::CerteCF, ecf::Environment::Ecf] {

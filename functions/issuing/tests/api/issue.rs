@@ -523,7 +523,7 @@ pub(crate) async fn due(api: &Api) -> Vec<ecf_store::ReceiptId> {
     let mut found = Vec::new();
     for shard in 0..ecf_store::due::SHARDS {
         let now = api.stack.clock().now();
-        let entries = api.stack.table().due_now(shard, now, 100).await.unwrap();
+        let entries = api.stack.table().due_now(shard, now, 100).await.unwrap().entries;
         found.extend(entries.into_iter().map(|entry| match entry.record {
             ecf_store::due::DueRecord::Receipt(id) => id,
             other => panic!("{other:?}"),

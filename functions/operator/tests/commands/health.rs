@@ -142,9 +142,16 @@ async fn o3_what_waits_is_counted_and_what_waits_too_long_is_named() {
         (&rows[0]["rnc"], &rows[0]["awaits"], &rows[0]["hours"]),
         (&json!(world.company.rnc), &json!("delivery"), &json!(49))
     );
-    let theirs = world.run("find_stuck", json!({ "company": newcomer.scope().company })).await;
-    assert_eq!((&theirs["waiting"], &theirs["stuck"]), (&json!({ "TesteCF": { "signed": 1 } }), &json!([])));
-    let mine = world.walk("find_stuck", json!({ "company": world.scope().company }), "stuck").await;
+    let theirs = world
+        .run("find_stuck", json!({ "company": newcomer.scope().company }))
+        .await;
+    assert_eq!(
+        (&theirs["waiting"], &theirs["stuck"]),
+        (&json!({ "TesteCF": { "signed": 1 } }), &json!([]))
+    );
+    let mine = world
+        .walk("find_stuck", json!({ "company": world.scope().company }), "stuck")
+        .await;
     assert_eq!(column(&mine, "public_id"), [&json!(old.public_id)]);
     assert_eq!(
         refusal(&world.run("find_stuck", json!({ "limit": 2_001 })).await),

@@ -52,7 +52,7 @@ async fn due(api: &Api) -> Vec<DueEntry> {
     let mut due = Vec::new();
     for shard in 0..SHARDS {
         let now = api.stack.clock().now();
-        due.extend(api.stack.table().due_now(shard, now, 100).await.unwrap());
+        due.extend(api.stack.table().due_now(shard, now, 100).await.unwrap().entries);
     }
     due
 }

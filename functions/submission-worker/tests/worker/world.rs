@@ -162,7 +162,7 @@ impl World {
     pub(crate) async fn sweep(&mut self) {
         let now = self.now();
         for shard in 0..SHARDS {
-            for entry in self.table.due_now(shard, now, 100).await.unwrap() {
+            for entry in self.table.due_now(shard, now, 100).await.unwrap().entries {
                 let next = now + SignedDuration::from_mins(10);
                 assert!(self.table.claim_due(&entry, next).await.unwrap());
                 let DueRecord::Receipt(id) = entry.record else {

@@ -200,7 +200,7 @@ impl World {
         let mut next = None;
         for shard in 0..SHARDS {
             let far = self.now() + SignedDuration::from_hours(200);
-            let first = self.table.due_now(shard, far, 1).await.unwrap();
+            let first = self.table.due_now(shard, far, 1).await.unwrap().entries;
             next = first.first().map(|entry| entry.at).into_iter().chain(next).min();
         }
         next

@@ -6,7 +6,8 @@
 
 use std::num::NonZeroUsize;
 
-use jiff::Timestamp;
+use futures::{TryStreamExt, stream};
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -23,6 +24,9 @@ use crate::{
 
 /// The number of shards of the index.
 pub const SHARDS: u8 = 8;
+/// The delay of an entry that this version cannot read.
+const SET_ASIDE: SignedDuration = SignedDuration::from_hours(1);
+const AT_ONCE: usize = 16;
 
 /// A record whose next step was due at `at`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,10 +74,22 @@ struct IndexKey {
     sk: String,
 }
 
+/// The due entries of one shard.
+#[derive(Debug, Default)]
+pub struct Due {
+    pub entries: Vec<DueEntry>,
+    /// The number of entries that were read, the unreadable ones included.
+    pub read: usize,
+    /// Why the first unreadable entry could not be read.
+    pub unreadable: Option<StoreError>,
+}
+
 /// A part of the due index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DuePart {
     pub entries: Vec<DueEntry>,
+    /// The number of entries of this part that this version cannot read.
+    pub unreadable: usize,
     /// The position of the next part; `None` after the last one.
     pub next: Option<DuePlace>,
 }
@@ -99,25 +115,27 @@ impl DueEntry {
 }
 
 impl Table {
-    /// The due entries of one shard, the most overdue first.
+    /// The due entries of one shard, the most overdue first. Those that this version cannot read, because a later one
+    /// wrote them before it was taken back, are moved by an hour: they must not hide the others.
     ///
     /// # Errors
-    /// Fails when DynamoDB fails or a stored record is corrupt.
-    pub async fn due_now(&self, shard: u8, now: Timestamp, limit: usize) -> Result<Vec<DueEntry>, StoreError> {
+    /// Fails when DynamoDB fails.
+    pub async fn due_now(&self, shard: u8, now: Timestamp, limit: usize) -> Result<Due, StoreError> {
         self.due(shard, Timestamp::UNIX_EPOCH, now, false, limit).await
     }
 
-    /// The due entries of one shard, the least overdue first, without those due before `from`.
+    /// The due entries of one shard, the least overdue first, without those due before `from`. Unreadable ones are moved
+    /// as in [`Table::due_now`].
     ///
     /// # Errors
-    /// Fails when DynamoDB fails or a stored record is corrupt.
+    /// Fails when DynamoDB fails.
     pub async fn due_latest(
         &self,
         shard: u8,
         from: Timestamp,
         now: Timestamp,
         limit: usize,
-    ) -> Result<Vec<DueEntry>, StoreError> {
+    ) -> Result<Due, StoreError> {
         self.due(shard, from, now, true, limit).await
     }
 
@@ -128,26 +146,57 @@ impl Table {
         to: Timestamp,
         newest_first: bool,
         limit: usize,
-    ) -> Result<Vec<DueEntry>, StoreError> {
+    ) -> Result<Due, StoreError> {
         let query = Query {
             sort: Sort::Between(DUE.sk, keys::due_sort(from), keys::due_sort(to)),
             newest_first,
             limit: Some(limit),
             ..Query::index(&DUE, keys::due_partition(shard))
         };
-        let entries = self.query("read due", query).await?;
-        entries.iter().map(read_entry).collect()
+        let found = self.query("read due", query).await?;
+        let mut due = Due {
+            read: found.len(),
+            ..Due::default()
+        };
+        let mut unreadable = Vec::new();
+        for entry in &found {
+            match read_entry(entry) {
+                Ok(entry) => due.entries.push(entry),
+                Err(error) => {
+                    unreadable.push(entry);
+                    due.unreadable.get_or_insert(error);
+                }
+            }
+        }
+        let set_aside = |entry| self.set_aside(entry, to + SET_ASIDE);
+        stream::iter(unreadable.into_iter().map(Ok))
+            .try_for_each_concurrent(AT_ONCE, set_aside)
+            .await?;
+        Ok(due)
+    }
+
+    async fn set_aside(&self, entry: &Stored, until: Timestamp) -> Result<(), StoreError> {
+        let key = Key {
+            pk: entry.pk()?.to_owned(),
+            sk: entry.sk()?.to_owned(),
+        };
+        let change = Change::of(key)
+            .set(DUE.sk, text(keys::due_sort(until)))
+            .when(equals(DUE.sk, text(entry.str(DUE.sk)?)));
+        self.applied("set aside", change).await?;
+        Ok(())
     }
 
     /// The entries of the index from a position, at most `limit`, due or not.
     ///
     /// # Errors
-    /// Fails when DynamoDB fails or a stored record is corrupt.
+    /// Fails when DynamoDB fails.
     pub async fn walk_due(&self, at: Option<DuePlace>, limit: NonZeroUsize) -> Result<DuePart, StoreError> {
         let mut entries = Vec::new();
+        let mut unreadable = 0;
         let mut next = Some(at.unwrap_or(DuePlace { shard: 0, after: None }));
-        while let Some(place) = next.take_if(|_| entries.len() < limit.get()) {
-            let missing = limit.get() - entries.len();
+        while let Some(place) = next.take_if(|_| entries.len() + unreadable < limit.get()) {
+            let missing = limit.get() - entries.len() - unreadable;
             let query = Query {
                 limit: Some(missing),
                 ..Query::index(&DUE, keys::due_partition(place.shard))
@@ -163,9 +212,15 @@ impl Table {
                 _ => place.shard.checked_add(1).map(|shard| DuePlace { shard, after: None }),
             };
             next = next.filter(|place| place.shard < SHARDS);
-            entries.extend(found.iter().map(read_entry).collect::<Result<Vec<_>, _>>()?);
+            let before = entries.len();
+            entries.extend(found.iter().filter_map(|entry| read_entry(entry).ok()));
+            unreadable += found.len() - (entries.len() - before);
         }
-        Ok(DuePart { entries, next })
+        Ok(DuePart {
+            entries,
+            unreadable,
+            next,
+        })
     }
 
     /// Moves an entry to its next time. Returns `false` when another process moved it, or nothing is due any more.

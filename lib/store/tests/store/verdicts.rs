@@ -44,7 +44,7 @@ impl App {
     async fn due(&self, now: Timestamp) -> Vec<DueEntry> {
         let mut entries = Vec::new();
         for shard in 0..SHARDS {
-            entries.extend(self.table.due_now(shard, now, 1_000).await.unwrap());
+            entries.extend(self.table.due_now(shard, now, 1_000).await.unwrap().entries);
         }
         entries.retain(|entry| entry.scope == self.scope);
         entries
