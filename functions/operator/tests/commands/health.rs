@@ -143,14 +143,14 @@ async fn o3_what_waits_is_counted_and_what_waits_too_long_is_named() {
         (&json!(world.company.rnc), &json!("delivery"), &json!(49))
     );
     let theirs = world
-        .run("find_stuck", json!({ "company": newcomer.scope().company }))
+        .run("find_stuck", json!({ "company": newcomer.scope.company }))
         .await;
     assert_eq!(
         (&theirs["waiting"], &theirs["stuck"]),
         (&json!({ "TesteCF": { "signed": 1 } }), &json!([]))
     );
     let mine = world
-        .walk("find_stuck", json!({ "company": world.scope().company }), "stuck")
+        .walk("find_stuck", json!({ "company": world.company.scope.company }), "stuck")
         .await;
     assert_eq!(column(&mine, "public_id"), [&json!(old.public_id)]);
     assert_eq!(
