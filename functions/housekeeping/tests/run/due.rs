@@ -116,6 +116,7 @@ async fn entries_of_a_later_version_are_told_each_hour_and_hide_no_receipt() {
     assert_eq!(world.stack.calls().units().write, 0.0);
     world.advance(SignedDuration::from_hours(1));
     run(&world.app).await.unwrap_err();
+    assert_eq!(world.submissions().await, [send_job(&signed)]);
 }
 
 #[tokio::test]
