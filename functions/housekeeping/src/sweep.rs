@@ -110,14 +110,12 @@ where
 
 /// The oldest entries of a shard, and the newest ones when the backlog exceeds [`REACH`]; whether it does.
 async fn ends(app: &App, failures: &Failures, shard: u8, now: Timestamp) -> Result<(Vec<DueEntry>, bool), StoreError> {
-    let oldest = app.table.due_now(shard, now, REACH).await?;
-    let is_partial = oldest.read >= REACH;
-    let mut due = failures.readable(oldest);
-    if let Some(last) = due.last().filter(|_| is_partial) {
-        let latest = app.table.due_latest(shard, last.at, now, REACH).await?;
-        due.extend(failures.readable(latest));
-    }
-    Ok((due, is_partial))
+    let mut due = failures.readable(app.table.due_now(shard, now, REACH).await?);
+    let Some(last) = due.last().map(|entry| entry.at).filter(|_| due.len() >= REACH) else {
+        return Ok((due, false));
+    };
+    due.extend(failures.readable(app.table.due_latest(shard, last, now, REACH).await?));
+    Ok((due, true))
 }
 
 struct Served {
@@ -235,9 +233,9 @@ impl Failures {
 
     /// The entries that could be read.
     fn readable(&self, due: Due) -> Vec<DueEntry> {
-        if let Some(error) = due.unreadable {
-            let count = due.read - due.entries.len();
-            tracing::error!(count, error = %ecf_runtime::telemetry::chain(&error), "entries that this version cannot read wait an hour");
+        let count = due.unreadable.len();
+        if let Some(error) = due.unreadable.into_iter().next() {
+            tracing::error!(count, error = %ecf_runtime::telemetry::chain(&error), "this version cannot read some due records");
             self.first(error);
         }
         due.entries

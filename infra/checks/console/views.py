@@ -158,7 +158,7 @@ WORK = "(() => { const begin = performance.now(); let sum = 0; for (let at = 0; 
 
 
 def soon(browser, console):
-    """On a slow phone the skeleton is there within a second, figures within two: the best of three."""
+    """Prints when skeleton and figures are there on a slow phone, the best of three. Fails when the network's share grows."""
     measured = [on_a_slow_phone(browser, console) for _ in range(3)]
     for name, most in SOON.items():
         whole, network = (min(one[part][name] for one in measured) for part in ("whole", "network"))

@@ -153,6 +153,12 @@ async fn o3_what_waits_is_counted_and_what_waits_too_long_is_named() {
         .walk("find_stuck", json!({ "company": world.company.scope.company }), "stuck")
         .await;
     assert_eq!(column(&mine, "public_id"), [&json!(old.public_id)]);
+    world.stack.write_unknown_due(7, world.stack.clock().now(), 3).await;
+    let whole = world.run("find_stuck", json!({})).await;
+    assert_eq!(
+        (&whole["other"]["unreadable"], &whole["entries"]),
+        (&json!(3), &json!(5))
+    );
     assert_eq!(
         refusal(&world.run("find_stuck", json!({ "limit": 2_001 })).await),
         "bad_part"

@@ -6,8 +6,7 @@
 
 use std::num::NonZeroUsize;
 
-use futures::{TryStreamExt, stream};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -24,9 +23,6 @@ use crate::{
 
 /// The number of shards of the index.
 pub const SHARDS: u8 = 8;
-/// The delay of an entry that this version cannot read.
-const SET_ASIDE: SignedDuration = SignedDuration::from_hours(1);
-const AT_ONCE: usize = 16;
 
 /// A record whose next step was due at `at`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,10 +74,8 @@ struct IndexKey {
 #[derive(Debug, Default)]
 pub struct Due {
     pub entries: Vec<DueEntry>,
-    /// The number of entries that were read, the unreadable ones included.
-    pub read: usize,
-    /// Why the first unreadable entry could not be read.
-    pub unreadable: Option<StoreError>,
+    /// Why entries could not be read: a later version wrote them before it was rolled back.
+    pub unreadable: Vec<StoreError>,
 }
 
 /// A part of the due index.
@@ -115,8 +109,7 @@ impl DueEntry {
 }
 
 impl Table {
-    /// The due entries of one shard, the most overdue first. Those that this version cannot read, because a later one
-    /// wrote them before it was taken back, are moved by an hour: they must not hide the others.
+    /// The due entries of one shard, the most overdue first, at most `limit` that this version can read.
     ///
     /// # Errors
     /// Fails when DynamoDB fails.
@@ -124,8 +117,7 @@ impl Table {
         self.due(shard, Timestamp::UNIX_EPOCH, now, false, limit).await
     }
 
-    /// The due entries of one shard, the least overdue first, without those due before `from`. Unreadable ones are moved
-    /// as in [`Table::due_now`].
+    /// The due entries of one shard, the least overdue first, without those due before `from`.
     ///
     /// # Errors
     /// Fails when DynamoDB fails.
@@ -147,44 +139,31 @@ impl Table {
         newest_first: bool,
         limit: usize,
     ) -> Result<Due, StoreError> {
-        let query = Query {
-            sort: Sort::Between(DUE.sk, keys::due_sort(from), keys::due_sort(to)),
-            newest_first,
-            limit: Some(limit),
-            ..Query::index(&DUE, keys::due_partition(shard))
-        };
-        let found = self.query("read due", query).await?;
-        let mut due = Due {
-            read: found.len(),
-            ..Due::default()
-        };
-        let mut unreadable = Vec::new();
-        for entry in &found {
-            match read_entry(entry) {
-                Ok(entry) => due.entries.push(entry),
-                Err(error) => {
-                    unreadable.push(entry);
-                    due.unreadable.get_or_insert(error);
+        let mut due = Due::default();
+        let mut after: Option<IndexKey> = None;
+        loop {
+            let missing = limit - due.entries.len();
+            let query = Query {
+                sort: Sort::Between(DUE.sk, keys::due_sort(from), keys::due_sort(to)),
+                newest_first,
+                limit: Some(missing),
+                ..Query::index(&DUE, keys::due_partition(shard))
+            };
+            let start = after.map(|after| after.start(shard));
+            let mut found = self.query_from("read due", query, start).await?;
+            found.truncate(missing);
+            for entry in &found {
+                match read_entry(entry) {
+                    Ok(entry) => due.entries.push(entry),
+                    Err(error) => due.unreadable.push(error),
                 }
             }
+            let last = found
+                .last()
+                .filter(|_| found.len() == missing && due.entries.len() < limit);
+            let Some(last) = last else { return Ok(due) };
+            after = Some(IndexKey::of(last)?);
         }
-        let set_aside = |entry| self.set_aside(entry, to + SET_ASIDE);
-        stream::iter(unreadable.into_iter().map(Ok))
-            .try_for_each_concurrent(AT_ONCE, set_aside)
-            .await?;
-        Ok(due)
-    }
-
-    async fn set_aside(&self, entry: &Stored, until: Timestamp) -> Result<(), StoreError> {
-        let key = Key {
-            pk: entry.pk()?.to_owned(),
-            sk: entry.sk()?.to_owned(),
-        };
-        let change = Change::of(key)
-            .set(DUE.sk, text(keys::due_sort(until)))
-            .when(equals(DUE.sk, text(entry.str(DUE.sk)?)));
-        self.applied("set aside", change).await?;
-        Ok(())
     }
 
     /// The entries of the index from a position, at most `limit`, due or not.
