@@ -92,6 +92,8 @@ class Console:
     def pictured(self, browser, page, name):
         """The view is that of the picture in docs/images."""
         taken, file = page.screenshot(), root / "docs/images" / name
+        pictures.mkdir(parents=True, exist_ok=True)
+        (pictures / name).write_bytes(taken)
         if self.writes_pictures:
             file.write_bytes(taken)
         other = browser.new_page()

@@ -40,6 +40,7 @@ def check(browser, console):
     expect(page.get_by_text("Terminada", exact=True)).to_be_visible(timeout=90_000)
     expect(page.get_by_role("row", name=re.compile("Aceptada"))).to_have_count(len(ROWS) + 1)
     page.reload()
+    expect(page.get_by_role("row", name=re.compile("Aceptada"))).to_have_count(len(ROWS) + 1)
     accessible(page, "a finished run")
     console.pictured(browser, page, "console-certification.png")
     with page.expect_download() as saved:
