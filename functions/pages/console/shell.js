@@ -10,7 +10,7 @@ import { company, environment, key, signOut, summary } from "./session.js";
 import { environmentWords, rncText } from "./states.js";
 import { introduce, refresh } from "./summary.js";
 import { turnTheme } from "./theme.js";
-import { Boundary, Dialog, Skeleton, Trouble, useCountdown } from "./ui.js";
+import { Boundary, Dialog, Skeleton, Trouble, useCountdown, whileVisible } from "./ui.js";
 import { SignIn } from "./views/signin.js";
 import { language, speak, t } from "./words.js";
 
@@ -20,9 +20,9 @@ export function App() {
     if (!current) return;
     const control = new AbortController();
     const start = () => introduce(control.signal).catch(() => {}); // Views show their own errors; the next turn tries again.
-    const timer = setInterval(() => document.hidden || (company.peek() ? refresh(control.signal) : start()), 30_000);
+    const end = whileVisible(() => (company.peek() ? refresh(control.signal) : start()), 30_000);
     start();
-    return () => (control.abort(new DOMException("left", "AbortError")), clearInterval(timer));
+    return () => (control.abort(new DOMException("left", "AbortError")), end());
   }, [current]);
   useKeys();
   language.value; // Words are read while rendering: another language renders everything again.

@@ -1,4 +1,5 @@
-// The company's summary, shared by the environment bar, the navigation and Inicio. It is refreshed every 30 seconds.
+// The company's summary, shared by the environment bar, the navigation and Inicio. It is refreshed every 30 seconds, and when
+// the tab becomes visible again.
 import { signal } from "@preact/signals";
 import { get } from "./api.js";
 import { company, scope, summary } from "./session.js";

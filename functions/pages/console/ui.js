@@ -115,8 +115,19 @@ export class Boundary extends Component {
 }
 
 /**
- * Loads data, and reloads them when `on` changes, every `every` ms while the tab is visible, and on `reload()`. Old data
- * remain until new data arrive. Leaving the view aborts the request.
+ * Repeats an action every `every` ms while the tab is visible, and at once when it becomes visible again.
+ * @param {() => unknown} action @param {number} every @returns {() => void} what ends it
+ */
+export function whileVisible(action, every) {
+  const turn = () => document.hidden || action();
+  const timer = setInterval(turn, every);
+  document.addEventListener("visibilitychange", turn);
+  return () => (clearInterval(timer), document.removeEventListener("visibilitychange", turn));
+}
+
+/**
+ * Loads data, and reloads them when `on` changes, as `whileVisible` repeats, and on `reload()`. Old data remain
+ * until new data arrive. Leaving the view aborts the request.
  * @template T
  * @param {(signal: AbortSignal) => Promise<T>} load @param {any[]} on @param {{ every?: number }} [options]
  */
@@ -133,9 +144,7 @@ export function useLoad(load, on, { every = 0 } = {}) {
     return () => control.abort(new DOMException("left", "AbortError"));
   }, [of, turn]);
   useEffect(() => {
-    if (!every) return;
-    const timer = setInterval(() => document.hidden || setTurn((n) => n + 1), every);
-    return () => clearInterval(timer);
+    if (every) return whileVisible(() => setTurn((n) => n + 1), every);
   }, [every]);
   return {
     ...state,

@@ -2,8 +2,8 @@
 
 pub(crate) const FILES: &[(&str, &[u8])] = &[
     (
-        "chunk-IJ3VYEDL.js",
-        include_bytes!("../assets/console/chunk-IJ3VYEDL.js.gz"),
+        "chunk-VKUOAGJU.js",
+        include_bytes!("../assets/console/chunk-VKUOAGJU.js.gz"),
     ),
     (
         "console-OZZ2ZF4P.css",
@@ -14,12 +14,12 @@ pub(crate) const FILES: &[(&str, &[u8])] = &[
         include_bytes!("../assets/console/icon-33361B34.svg.gz"),
     ),
     (
-        "later-OHTVATQ2.js",
-        include_bytes!("../assets/console/later-OHTVATQ2.js.gz"),
+        "later-3YK4K56J.js",
+        include_bytes!("../assets/console/later-3YK4K56J.js.gz"),
     ),
     (
-        "main-G547ZL72.js",
-        include_bytes!("../assets/console/main-G547ZL72.js.gz"),
+        "main-3LGPTCMS.js",
+        include_bytes!("../assets/console/main-3LGPTCMS.js.gz"),
     ),
     (
         "words.en-MJDBRA7W.js",

@@ -31,6 +31,7 @@ def check(browser, console):
     english(browser, console)
     more_members(browser, console)
     link_in_an_open_tab(browser, console)
+    looked_at_again(browser, console)
     soon(browser, console)
     print(f"console: {len(full)} views of a full desk, {len(PLACES)} of an empty one, {', '.join(LOOKS)}, light and dark")
 
@@ -143,6 +144,24 @@ def link_in_an_open_tab(browser, console):
     assert "key" not in page.url, page.url
     console.was_quiet()
     page.context.close()
+
+
+def looked_at_again(browser, console):
+    """A tab that was hidden is current at once, and not at the next turn of 30 seconds."""
+    page = console.page(browser)
+    page.goto(f"{console.address}/console/dgii")
+    page.get_by_role("heading", name="Estado de la DGII", exact=True).wait_for()
+    loaded(page)
+    turn = "(hidden) => { Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden }); document.dispatchEvent(new Event('visibilitychange')); }"
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.evaluate(turn, True)
+    page.wait_for_timeout(500)
+    assert not asked, asked
+    with page.expect_response("**/client/summary?*", timeout=5_000), page.expect_response("**/taxauth/status*", timeout=5_000):
+        page.evaluate(turn, False)
+    console.was_quiet()
+    closed(page)
 
 
 # A slow phone: 1.6 Mbit/s, 150 ms, a quarter of the processor.
