@@ -4,6 +4,7 @@ afterwards."""
 import contextlib
 import io
 import json
+import os
 import socket
 import subprocess
 import threading
@@ -101,6 +102,8 @@ def cold_start(program, variables, event):
         "AWS_LAMBDA_FUNCTION_NAME": "measured",
         "AWS_LAMBDA_FUNCTION_VERSION": "1",
         "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512",
+        # Who measures may name one file of root certificates, as Amazon Linux has it.
+        **{name: os.environ[name] for name in ("SSL_CERT_FILE",) if name in os.environ},
     }
     began = time.perf_counter()
     process = subprocess.Popen([program], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
