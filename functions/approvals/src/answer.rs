@@ -26,33 +26,38 @@ pub(crate) enum Before {
         /// The issuer accepted it, so it is not sent to the issuer again.
         issuer_has_it: bool,
     },
+    /// The same request, which another invocation stored meanwhile.
+    Same(Box<Approval>),
 }
 
-/// Finds the earlier answer to a receipt.
+/// Finds the earlier answer to a receipt. `id` is the approval that the request would create.
 ///
 /// # Errors
 /// 409 `answered_already` when that answer is final or pending, or when the issuer accepted it and the new one differs.
 pub(crate) async fn before(
     app: &App,
     scope: &Scope,
-    rnc_emisor: &Rnc,
-    encf: &Encf,
+    id: &ApprovalId,
+    (rnc_emisor, encf): (&Rnc, &Encf),
     estado: EstadoAprobacion,
 ) -> Result<Before, ApiError> {
     let table = &app.exchange.table;
     let Some(given) = table.given_answer(scope, rnc_emisor, encf).await? else {
         return Ok(Before::Nothing);
     };
+    let by = given.approval;
+    let earlier = table.approval(scope, &by).await?;
+    let earlier =
+        earlier.ok_or_else(|| ApiError::internal(format!("approval {by} is gone, and its answer is there")))?;
+    if by == *id {
+        return Ok(Before::Same(Box::new(earlier)));
+    }
     if table.is_of_earlier_attempt(scope, given.created_at).await? {
         return Ok(Before::Replaceable {
             given,
             issuer_has_it: false,
         });
     }
-    let by = given.approval;
-    let earlier = table.approval(scope, &by).await?;
-    let earlier =
-        earlier.ok_or_else(|| ApiError::internal(format!("approval {by} is gone, and its answer is there")))?;
     let issuer_has_it = earlier.issuer.state == TransmissionState::Taken;
     match earlier.authority.state {
         TransmissionState::Refused | TransmissionState::GivenUp if issuer_has_it && earlier.estado != estado => {
@@ -87,6 +92,7 @@ pub(crate) async fn give(app: &App, scope: &Scope, new: Approval, before: Before
             let created = exchange.table.replace_answer(scope, &new, &given).await?;
             (new, created)
         }
+        Before::Same(existing) => return Ok(*existing),
     };
     match created {
         ApprovalCreated::New => Ok(exchange.send(scope, new, TIME_LIMIT).await?),

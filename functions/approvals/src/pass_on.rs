@@ -171,8 +171,8 @@ async fn pass_on(
             Before::Nothing,
         ),
         Role::Buyer => {
-            let (issuer, encf) = (&request.receiver_rnc, &request.encf);
-            let before = company_answer::before(app, scope, issuer, encf, signed.estado).await?;
+            let answered = (&request.receiver_rnc, &request.encf);
+            let before = company_answer::before(app, scope, &id, answered, signed.estado).await?;
             (false, before)
         }
     };

@@ -193,7 +193,8 @@ pub(crate) async fn submit(
             return Err(ApiError::conflict("not_received", message));
         }
     }
-    let before = answer::before(&app, scope, &request.rnc_emisor, &request.encf, request.estado).await?;
+    let answered = (&request.rnc_emisor, &request.encf);
+    let before = answer::before(&app, scope, &id, answered, request.estado).await?;
     if let Some(item) = item.filter(|_| company.settings.approve_accepted_only && environment != Environment::CerteCF) {
         check_accepted(&app, scope, &identity, &item).await?;
     }

@@ -154,61 +154,71 @@ pub(crate) async fn issue_one(
     let now = app.clock.now();
     let due = due(&request, now)?;
     let Checked { ecf, mut warnings, .. } = check(&issuer, &request, query, &settings, due.unwrap_or(now))?;
-    let note = note::judge(
-        &app.table,
-        &caller.scope,
-        ecf.document(),
-        ecf.receipt_type(),
-        settings.hold_notes,
-    )
-    .await?;
-    warnings.extend(note::waits(note.as_ref()));
-    let issuance = Issuance {
-        issuer: &issuer,
-        request: &request,
-        query,
-        holds_notes: settings.hold_notes,
-        id,
-        payload_hash,
-    };
-    let (created, counts_in) = match due {
-        Some(due) => (
-            store_request(app, &issuance, &ecf, (ReceiptState::Deferred, due), note).await?,
-            None,
-        ),
-        None => match signer(app, caller.company(), now).await? {
-            Signer::Here(identity) => issue_now(app, &issuance, &ecf, &identity, note).await?,
-            Signer::OutOfReach(error) => {
-                tracing::warn!(receipt.id = %id, error = %ecf_runtime::telemetry::chain(&error), "Secrets Manager does not answer; the issuing worker signs the receipt later");
-                (
-                    store_request(app, &issuance, &ecf, (ReceiptState::Received, now), note).await?,
-                    None,
-                )
+    let issued = async {
+        let note = note::judge(
+            &app.table,
+            &caller.scope,
+            ecf.document(),
+            ecf.receipt_type(),
+            settings.hold_notes,
+        )
+        .await?;
+        warnings.extend(note::waits(note.as_ref()));
+        let issuance = Issuance {
+            issuer: &issuer,
+            request: &request,
+            query,
+            holds_notes: settings.hold_notes,
+            id,
+            payload_hash,
+        };
+        let (created, counts_in) = match due {
+            Some(due) => (
+                store_request(app, &issuance, &ecf, (ReceiptState::Deferred, due), note).await?,
+                None,
+            ),
+            None => match signer(app, caller.company(), now).await? {
+                Signer::Here(identity) => issue_now(app, &issuance, &ecf, &identity, note).await?,
+                Signer::OutOfReach(error) => {
+                    tracing::warn!(receipt.id = %id, error = %ecf_runtime::telemetry::chain(&error), "Secrets Manager does not answer; the issuing worker signs the receipt later");
+                    (
+                        store_request(app, &issuance, &ecf, (ReceiptState::Received, now), note).await?,
+                        None,
+                    )
+                }
+            },
+        };
+        match created {
+            Created::New(receipt) => {
+                if receipt.state == ReceiptState::Signed {
+                    report_issued(app, &receipt);
+                }
+                tokio::join!(
+                    count(app, caller, &receipt),
+                    count_number(app, &receipt, counts_in.as_deref())
+                );
+                queue(app, &receipt).await;
+                Ok(Issued::New {
+                    view: Box::new(IssuedView {
+                        document: app.view(&receipt),
+                        warnings: listed(&warnings),
+                    }),
+                    receipt: Box::new(receipt),
+                })
             }
-        },
-    };
-    match created {
-        Created::New(receipt) => {
-            if receipt.state == ReceiptState::Signed {
-                report_issued(app, &receipt);
-            }
-            tokio::join!(
-                count(app, caller, &receipt),
-                count_number(app, &receipt, counts_in.as_deref())
-            );
-            queue(app, &receipt).await;
-            Ok(Issued::New {
-                view: Box::new(IssuedView {
-                    document: app.view(&receipt),
-                    warnings: listed(&warnings),
-                }),
-                receipt: Box::new(receipt),
-            })
+            Created::Replay(existing) => replayed(existing),
+            Created::ModifiedChanged => Err(ApiError::unavailable(std::time::Duration::from_secs(1))
+                .caused_by("others kept changing the modified receipt")),
+            Created::NumberTaken => Err(number_taken(caller.environment())),
         }
-        Created::Replay(existing) => replayed(existing),
-        Created::ModifiedChanged => Err(ApiError::unavailable(std::time::Duration::from_secs(1))
-            .caused_by("others kept changing the modified receipt")),
-        Created::NumberTaken => Err(number_taken(caller.environment())),
+    };
+    match issued.await {
+        // The same request may have been faster in another invocation, with the last number or the rest of an invoice.
+        Err(refusal) if refusal.status().is_client_error() => match app.table.receipt(&caller.scope, &id).await? {
+            Some(existing) => replayed(existing),
+            None => Err(refusal),
+        },
+        issued => issued,
     }
 }
 

@@ -201,12 +201,15 @@ async fn of_two_answers_at_the_same_time_one_goes_out() {
     assert_eq!(statuses, [200, 409]);
     assert_eq!(world.peer.documents("aprobacioncomercial").len(), 1);
     // Two concurrent requests with the same key make one approval too.
-    world.receive("E310000000002", true).await;
-    let mut twice = body("twice", "1");
-    twice["encf"] = json!("E310000000002");
-    let (one, other) = tokio::join!(world.post("acecf/submit", &twice), world.post("acecf/submit", &twice));
-    assert_eq!(one.expect(200)["public_id"], other.expect(200)["public_id"]);
-    assert_eq!(world.peer.documents("aprobacioncomercial").len(), 2);
+    for round in 2..10 {
+        let encf = format!("E31000000000{round}");
+        world.receive(&encf, true).await;
+        let mut twice = body(&encf, "1");
+        twice["encf"] = json!(encf);
+        let (one, other) = tokio::join!(world.post("acecf/submit", &twice), world.post("acecf/submit", &twice));
+        assert_eq!(one.expect(200)["public_id"], other.expect(200)["public_id"]);
+        assert_eq!(world.peer.documents("aprobacioncomercial").len(), round);
+    }
 }
 
 #[tokio::test]

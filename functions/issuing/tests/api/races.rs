@@ -1,13 +1,13 @@
 //! Concurrent requests.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use futures::future::join_all;
 use serde_json::Value;
 
 use crate::{
     Api,
-    payloads::{invoice, numbered_invoice},
+    payloads::{invoice, note, numbered_invoice},
 };
 
 const CALLERS: u64 = 32;
@@ -45,6 +45,25 @@ async fn many_requests_of_one_key_make_one_receipt() {
         locked.extend(found.unwrap().map(|_| encf.to_string()));
     }
     assert_eq!(locked, [bodies[0]["encf"].as_str().unwrap()]);
+}
+
+/// The first takes all that is left of the invoice: to the others, the note looks like one too many.
+#[tokio::test(flavor = "multi_thread")]
+async fn many_requests_of_one_note_make_one_note() {
+    let api = Api::start().await;
+    let encf = api.accepted_invoice().await;
+    let body = note("whole", "34", 1, "11800.00", &encf);
+    let answers = join_all((0..CALLERS).map(async |late| {
+        tokio::time::sleep(Duration::from_millis(2 * late)).await;
+        api.issue(&body).await
+    }));
+    let answers = answers.await;
+    let new = answers.iter().filter(|answer| answer.status == 201).count();
+    assert_eq!(new, 1);
+    for other in answers.iter().filter(|answer| answer.status != 201) {
+        other.expect(200);
+    }
+    api.jobs().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
