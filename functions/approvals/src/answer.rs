@@ -46,17 +46,17 @@ pub(crate) async fn before(
         return Ok(Before::Nothing);
     };
     let by = given.approval;
+    if by != *id && table.is_of_earlier_attempt(scope, given.created_at).await? {
+        return Ok(Before::Replaceable {
+            given,
+            issuer_has_it: false,
+        });
+    }
     let earlier = table.approval(scope, &by).await?;
     let earlier =
         earlier.ok_or_else(|| ApiError::internal(format!("approval {by} is gone, and its answer is there")))?;
     if by == *id {
         return Ok(Before::Same(Box::new(earlier)));
-    }
-    if table.is_of_earlier_attempt(scope, given.created_at).await? {
-        return Ok(Before::Replaceable {
-            given,
-            issuer_has_it: false,
-        });
     }
     let issuer_has_it = earlier.issuer.state == TransmissionState::Taken;
     match earlier.authority.state {

@@ -126,8 +126,8 @@ export function whileVisible(action, every) {
 }
 
 /**
- * Loads data, and reloads them when `on` changes, as `whileVisible` repeats, and on `reload()`. Old data remain
- * until new data arrive. Leaving the view aborts the request.
+ * Loads data, and reloads them when `on` changes, on `reload()`, and with `every` as `whileVisible` does. Old data
+ * remain until new data arrive. Leaving the view aborts the request.
  * @template T
  * @param {(signal: AbortSignal) => Promise<T>} load @param {any[]} on @param {{ every?: number }} [options]
  */
